@@ -1,0 +1,1 @@
+"""Builds, and the channels that they come from."""

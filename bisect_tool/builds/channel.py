@@ -1,0 +1,52 @@
+"""The seam for places where builds come from.
+
+A channel is one module in `bisect_tool.builds.channels` with a function ``open_channel(access) -> Channel``; its file name
+is the name that a spec uses. `names()` finds them, so that a new channel is one new file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, cast
+
+from bisect_tool.builds import channels
+from bisect_tool.builds.build import Build, Installation, Listing, Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where a channel may look: the index address (None: the usual settings decide), a wheelhouse, a folder for pages."""
+
+    index: str | None = None
+    wheelhouse: Path | None = None
+    pages: Path | None = None
+
+
+class Channel(Protocol):
+    """Where builds come from."""
+
+    def listing(self, wanted: Wanted) -> Listing:
+        """Every build that fits, oldest first.
+
+        Raises `PackageNotFound`, `IndexUnreachable`.
+        """
+
+    def installation(self, build: Build) -> Installation:
+        """What uv must be given to install exactly `build`."""
+
+    def source_address(self) -> str:
+        """The place, for people: an address or a folder."""
+
+
+def names() -> tuple[str, ...]:
+    """The channels that exist."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(channels.__path__)))
+
+
+def open_channel(name: str, access: Access) -> Channel:
+    """The channel called `name`, one of `names()`."""
+    module = importlib.import_module(f"{channels.__name__}.{name}")
+    return cast("Channel", module.open_channel(access))

@@ -1,0 +1,1 @@
+"""One file for each channel; see `bisect_tool.builds.channel`."""

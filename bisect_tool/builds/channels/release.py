@@ -1,0 +1,174 @@
+"""The channel `release`: a package index that speaks the simple API, as JSON or as HTML.
+
+https://packaging.python.org/en/latest/specifications/simple-repository-api/
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+from urllib.parse import urldefrag
+
+import requests
+from packaging.version import Version
+from pypi_simple import (
+    DistributionPackage,
+    NoSuchProjectError,
+    ProjectPage,
+    PyPISimple,
+    UnexpectedRepoVersionWarning,
+    UnsupportedRepoVersionError,
+)
+
+from bisect_tool.builds import versions
+from bisect_tool.builds.build import Build, Installation, Listing, Wanted
+from bisect_tool.builds.cache_faults import cannot_keep
+from bisect_tool.builds.channel import Access
+from bisect_tool.builds.index_address import IndexAddress, find_index, without_credentials
+from bisect_tool.builds.index_session import TIMEOUTS, open_session
+from bisect_tool.builds.nothing_fits import nothing_fits
+from bisect_tool.builds.streams import FoundFile, listing_of
+from bisect_tool.errors import IndexUnreachable, PackageNotFound
+
+
+def open_channel(access: Access) -> ReleaseChannel:
+    """The index that `access` names, else the one of the usual settings.
+
+    Raises:
+        SettingError: the address or a settings file cannot be used.
+    """
+    return ReleaseChannel(find_index(access.index, os.environ, Path.home()), access.pages)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseChannel:
+    """Reads the page of a package from `index`; `pages` is the folder where pages are kept while they are fresh."""
+
+    index: IndexAddress
+    pages: Path | None = None
+    backoff: float = 0.5
+
+    def source_address(self) -> str:
+        """The address of the index, without credentials."""
+        return str(self.index)
+
+    def listing(self, wanted: Wanted) -> Listing:
+        """Every build that fits, oldest first.
+
+        Raises:
+            PackageNotFound: the index does not have the package, or nothing of it that fits.
+            IndexUnreachable: no answer, or no index page.
+            CacheNotWritable, DiskFull: the folder for pages cannot be written.
+        """
+        listing = listing_of(self._files(wanted.package), wanted, self.source_address())
+        if not listing.builds:
+            raise nothing_fits(listing, wanted)
+        return listing
+
+    def installation(self, build: Build) -> Installation:
+        """The file itself by its address, checked by uv against its hash; other requirements come from the same index."""
+        fragment = f"#sha256={build.sha256}" if build.sha256 else ""
+        options = () if self.index.is_default else ("--default-index", self.index.url)
+        return Installation(f"{build.package} @ {build.location}{fragment}", options)
+
+    def _files(self, package: str) -> list[FoundFile]:
+        where = self.source_address()
+        try:
+            page = self._fetch(package)
+            files = list(_files_of(page))
+        except NoSuchProjectError as error:
+            raise _not_there(package, where) from error
+        except requests.RequestException as error:
+            raise _unreachable(error, where) from error
+        except (ValueError, UnsupportedRepoVersionError) as error:
+            raise _not_a_page(where) from error
+        except OSError as error:
+            raise cannot_keep("index pages", self.pages, error) from error
+        # A login page or a list of other things is HTML as well; only a page that says what it is may be empty.
+        if page.repository_version is None and not any(file.version for file in files):
+            raise _not_a_page(where)
+        return files
+
+    def _fetch(self, package: str) -> ProjectPage:
+        session = open_session(self.pages, backoff=self.backoff)
+        with PyPISimple(self.index.url, session=session) as client, warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnexpectedRepoVersionWarning)
+            return client.get_project_page(package, timeout=TIMEOUTS)
+
+
+def _files_of(page: ProjectPage) -> Iterator[FoundFile]:
+    spelled = _spelling(page.versions or ())
+    for package in page.packages:
+        read = versions.parsed(package.version or "")
+        yield _file(package, spelled.get(read, package.version) if read else None)
+
+
+def _spelling(listed: Sequence[str]) -> dict[Version, str]:
+    """How the index writes each version: file names spell some differently."""
+    return {read: text for text in listed if (read := versions.parsed(text))}
+
+
+def _file(package: DistributionPackage, version: str | None) -> FoundFile:
+    return FoundFile(
+        filename=package.filename,
+        location=without_credentials(urldefrag(package.url).url),
+        version=version,
+        sha256=package.digests.get("sha256"),
+        size=package.size,
+        uploaded=package.upload_time.astimezone(UTC) if package.upload_time else None,
+        requires_python=package.requires_python,
+        yanked=(package.yanked_reason or "") if package.is_yanked else None,
+    )
+
+
+def _not_there(package: str, where: str) -> PackageNotFound:
+    return PackageNotFound(
+        f"the index has no package {package!r}",
+        where=where,
+        advice="Look at the spelling of `package`; if it lives on another index, give that with --index.",
+    )
+
+
+def _unreachable(error: requests.RequestException, where: str) -> IndexUnreachable:
+    if error.response is not None:
+        return _refused(error.response.status_code, where)
+    for kind, (what, advice) in _FAULTS.items():
+        if isinstance(error, kind):
+            return IndexUnreachable(what, where=where, advice=advice)
+    return IndexUnreachable(f"the index cannot be asked ({type(error).__name__})", where=where, advice=_ANOTHER)
+
+
+def _refused(status: int, where: str) -> IndexUnreachable:
+    if status in {401, 403}:
+        what = f"the index refused to answer (status {status})"
+        advice = "Check the user name and password in the address of the index, and the spelling of `package`."
+    else:
+        what = f"the index answered with an error (status {status})"
+        advice = _LATER if status >= _SERVER_ERROR or status == _TOO_MANY else _ANOTHER
+    return IndexUnreachable(what, where=where, advice=advice)
+
+
+def _not_a_page(where: str) -> IndexUnreachable:
+    advice = f"{_ANOTHER} It often ends in /simple/."
+    return IndexUnreachable("the answer is not an index page", where=where, advice=advice)
+
+
+_SERVER_ERROR, _TOO_MANY = 500, 429
+_ANOTHER = "Check the address of the index, or give another one with --index."
+_LATER = "Start again later, or give another index with --index."
+_NETWORK = "Check the network and the proxy, then start again; without a network use the channel `wheelhouse`."
+_TRUST = "Name the certificates that you trust in REQUESTS_CA_BUNDLE, or give another index with --index."
+# Looked through in this order: a connection error may be one of the special ones before it.
+_FAULTS: dict[type[Exception], tuple[str, str]] = {
+    requests.Timeout: ("the index did not answer in time", _NETWORK),
+    requests.exceptions.SSLError: ("the certificate of the index was not accepted", _TRUST),
+    requests.exceptions.ProxyError: ("the proxy in front of the index cannot be reached", _NETWORK),
+    requests.ConnectionError: ("the index cannot be reached", _NETWORK),
+    requests.exceptions.ChunkedEncodingError: ("the index stopped in the middle of its answer", _LATER),
+    requests.exceptions.ContentDecodingError: ("the answer of the index is damaged", _LATER),
+    ValueError: ("the answer is not an index page", _ANOTHER),
+}

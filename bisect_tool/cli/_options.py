@@ -1,0 +1,66 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from bisect_tool.settings import Settings
+    from bisect_tool.spec.reading import ReadSpec
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def settings_options(function: F) -> F:
+    """Where things lie and how much room they may take."""
+    for option in (
+        click.option("--max-cache", metavar="SIZE", help="Room for the cache, for instance 40GB."),
+        click.option("--wheelhouse", metavar="DIR", help="The folder of the channel `wheelhouse`."),
+        click.option("--index", metavar="URL", help="Package index; left out: uv's or pip's usual settings decide."),
+        click.option("--cache", metavar="DIR", help="Where environments, logs and results lie."),
+    ):
+        function = option(function)
+    return function
+
+
+def question_options(function: F) -> F:
+    """What the command line may say instead of the spec."""
+    for option in (
+        click.option("--yanked", is_flag=True, help="Also test versions that were yanked."),
+        click.option("--pre", is_flag=True, help="Also test pre-releases."),
+        click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds that a trial may take."),
+        click.option("--requires", multiple=True, metavar="REQ", help="A further requirement; may be repeated."),
+        click.option("--python", metavar="VERSION", help="Python version or interpreter."),
+        click.option("--device", metavar="DEVICE", help="cuda or cpu."),
+        click.option("--to", "to", metavar="BOUND", help="Last build: a version or a date."),
+        click.option("--from", "from_", metavar="BOUND", help="First build: a version or a date."),
+        click.option("--channel", metavar="NAME", help="Where builds come from: release or wheelhouse."),
+        click.option("--package", metavar="NAME", help="The package whose builds are tested."),
+    ):
+        function = option(function)
+    return function
+
+
+def read_settings_from(flags: dict[str, Any]) -> Settings:
+    """The settings; takes their flags out of `flags`."""
+    from bisect_tool.settings import read_settings
+
+    own = {name: flags.pop(name) for name in ("cache", "index", "max_cache", "wheelhouse", "verify") if name in flags}
+    return read_settings(own, os.environ, Path.home())
+
+
+def adjusted_specs(paths: tuple[str, ...], flags: dict[str, Any]) -> list[ReadSpec]:
+    """The specs with what the command line says; takes their flags out of `flags`."""
+    from bisect_tool.builds.channel import names
+    from bisect_tool.spec.reading import load_all, override
+
+    changes: dict[str, Any] = {
+        key: flags.pop(key) for key in ("package", "from_", "to", "python", "timeout", "requires", "channel", "device")
+    }
+    specs = load_all([Path(path) for path in paths], channels=names())
+    return [override(spec, channels=names(), **changes) for spec in specs]

@@ -1,0 +1,1 @@
+"""The isolated environment of one build: making it, proving it, making room."""

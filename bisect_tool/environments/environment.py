@@ -1,0 +1,306 @@
+"""The environment of one build: made once, proven, and used by any number of processes at the same time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bisect_tool.builds.build import Build, Installation
+from bisect_tool.environments import installing, locks, room
+from bisect_tool.environments.cache_folder import CacheFolder, disk_full
+from bisect_tool.environments.health import Health, NotHealthy, ProbeBroke, prove
+from bisect_tool.environments.interpreter import Interpreter
+from bisect_tool.environments.uv import Download, Uv
+from bisect_tool.errors import MachineFault
+
+MARK = "bisect-environment.json"
+FORMAT = 1
+
+
+class BuildUnusable(Exception):  # noqa: N818  it is a finding about a build, not an error of the tool
+    """The build cannot be installed or does not work at all; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentKey:
+    """What an environment is made of; equal keys share one environment.
+
+    `requires` are the spec's requirements. `base_system` puts it on top of the interpreter's own packages.
+    """
+
+    build: Build
+    interpreter: Interpreter
+    requires: tuple[str, ...] = ()
+    base_system: bool = False
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits over everything that the content depends on."""
+        parts = (
+            self.build.package,
+            self.build.identity,
+            self.interpreter.identity,
+            *sorted(self.requires),
+            f"system:{self.interpreter.path}" if self.base_system else "isolated",
+        )
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    @property
+    def folder_name(self) -> str:
+        """Readable and unique: `torch-2.14.1-cpython-3.11.7-x86_64-0123456789abcdef`."""
+        readable = f"{self.build.package}-{self.build.version}-{self.interpreter.identity}"
+        return f"{re.sub(r'[^A-Za-z0-9._+-]', '_', readable)[:100]}-{self.digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A ready environment: `programs` is its folder with `python`; `cached` says that it was there before."""
+
+    folder: Path
+    health: Health
+    cached: bool
+    seconds: float = 0.0
+
+    @property
+    def programs(self) -> Path:
+        """The folder of its programs."""
+        return self.folder / "venv" / "bin"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Another process makes this environment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """The environment is being made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """The health check runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """An attempt failed through no fault of the build and is made again."""
+
+    reason: str
+    attempt: int
+    of: int
+
+
+Step = Waiting | Making | Checking | Download | Trouble
+
+
+@dataclass(frozen=True, slots=True)
+class Environments:
+    """Makes environments in a cache. `max_cache` bounds its size in bytes; `environ` is what processes may inherit of."""
+
+    cache: CacheFolder
+    uv: Uv
+    environ: Mapping[str, str] = field(repr=False)
+    max_cache: int | None = None
+
+    def is_ready(self, key: EnvironmentKey) -> bool:
+        """Whether the environment is there; it may be gone a moment later."""
+        return _read_mark(self._folder(key)).get("state") == "ready"
+
+    @contextmanager
+    def use(
+        self,
+        key: EnvironmentKey,
+        install: Callable[[], Installation],
+        *,
+        device: str,
+        as_of: datetime | None,
+        tell: Callable[[Step], None] = lambda _step: None,
+    ) -> Iterator[Environment]:
+        """The environment of `key`, made where needed, kept from removal while the context lasts.
+
+        Raises `BuildUnusable` when the build is to blame; `DiskFull`, `DownloadFailed`, `MachineFault`, `RequirementsUnmet`,
+        `UvMissing` when it is not.
+        """
+        folder, lock = self._folder(key), self.cache.locks / f"{key.folder_name}.lock"
+        cached, seconds = True, 0.0
+        while True:
+            with locks.shared(lock, lambda: tell(Waiting())):
+                health = _health_of(folder, device)
+                if health is not None:
+                    _touch(folder)
+                    yield Environment(folder, health, cached, seconds)
+                    return
+            started = time.monotonic()
+            with locks.exclusive(lock, lambda: tell(Waiting())):
+                made = self._ensure(key, folder, install, device, as_of, tell)
+            cached, seconds = cached and not made, time.monotonic() - started
+
+    def _folder(self, key: EnvironmentKey) -> Path:
+        return self.cache.environments / key.folder_name
+
+    def _ensure(
+        self,
+        key: EnvironmentKey,
+        folder: Path,
+        install: Callable[[], Installation],
+        device: str,
+        as_of: datetime | None,
+        tell: Callable[[Step], None],
+    ) -> bool:
+        """Make the environment and prove it on `device`, under the exclusive lock; gives whether it was made now."""
+        make = _read_mark(folder).get("state") != "ready"
+        try:
+            if make:
+                self._make(key, folder, install(), as_of, tell)
+            if _health_of(folder, device) is None:
+                self._prove(key, folder, device, tell)
+        except OSError as error:
+            remove(folder)
+            raise (disk_full(self.cache.root) if error.errno in room.FULL else _machine(error, folder)) from error
+        except BaseException:
+            if make:
+                remove(folder)
+            raise
+        return make
+
+    def _make(
+        self,
+        key: EnvironmentKey,
+        folder: Path,
+        installation: Installation,
+        as_of: datetime | None,
+        tell: Callable[[Step], None],
+    ) -> None:
+        tell(Making())
+        if self.max_cache is not None:
+            room.make_room(self.cache, self.uv, self.max_cache, needed=room.likely_size(key.build))
+        remove(folder)
+        folder.mkdir(parents=True)
+        _write_mark(folder, {"state": "making", "key": _described(key)})
+        order = installing.Order(
+            build=key.build,
+            installation=installation,
+            interpreter=key.interpreter,
+            requires=key.requires,
+            base_system=key.base_system,
+            as_of=as_of,
+        )
+        try:
+            notes = installing.install(
+                order, folder / "venv", self.uv, on_download=tell, on_trouble=lambda *what: tell(Trouble(*what))
+            )
+        except installing.NotInstallable as error:
+            raise BuildUnusable(str(error)) from error
+        _write_mark(folder, {"state": "installed", "key": _described(key), "notes": notes, "health": {}})
+
+    def _prove(self, key: EnvironmentKey, folder: Path, device: str, tell: Callable[[Step], None]) -> None:
+        tell(Checking())
+        health = self._proven(key, folder, device, tell)
+        mark = _read_mark(folder)
+        mark["state"] = "ready"
+        mark["health"] = {**mark.get("health", {}), device: asdict(health)}
+        mark["bytes"] = room.size_of(folder)
+        _write_mark(folder, mark)
+        _touch(folder)
+
+    def _proven(self, key: EnvironmentKey, folder: Path, device: str, tell: Callable[[Step], None]) -> Health:
+        attempts = 2
+        for attempt in range(1, attempts + 1):
+            try:
+                return prove(
+                    key.build,
+                    folder / "venv" / "bin",
+                    device=device,
+                    environ=self.environ,
+                    scratch=folder / "scratch",
+                    base_system=key.base_system,
+                )
+            except NotHealthy as error:
+                raise BuildUnusable(str(error)) from error
+            except ProbeBroke as error:
+                tell(Trouble(str(error), attempt, attempts))
+        raise MachineFault(
+            "the health check of a build was ended from outside twice",
+            where=f"{key.build.package} {key.build.version}",
+            advice="look at the memory of this machine (`free -h`, `dmesg`), then run the same command again",
+        )
+
+
+def remove(folder: Path) -> None:
+    """Remove an environment; a folder without our mark is left alone, because it is not ours."""
+    if not folder.exists():
+        return
+    # An interrupted start leaves nothing but the first piece of the mark.
+    others = [child for child in folder.iterdir() if child.name != f"{MARK}.part"]
+    if others and not (folder / MARK).exists():
+        raise MachineFault(
+            "a folder without the mark of bisect lies where an environment belongs",
+            where=str(folder),
+            advice="move it away; bisect deletes only what it made itself",
+        )
+    # The mark goes last, so that a removal that was interrupted can be taken up again.
+    for child in folder.iterdir():
+        if child.name != MARK:
+            shutil.rmtree(child) if child.is_dir() and not child.is_symlink() else child.unlink()
+    shutil.rmtree(folder)
+
+
+def _machine(error: OSError, folder: Path) -> MachineFault:
+    return MachineFault(
+        f"an environment could not be made: {error.strerror or error}",
+        where=str(error.filename or folder),
+        advice="see to the cause, then run the same command again; nothing learned so far is lost",
+    )
+
+
+def _described(key: EnvironmentKey) -> dict[str, Any]:
+    return {
+        "package": key.build.package,
+        "version": key.build.version,
+        "identity": key.build.identity,
+        "python": key.interpreter.identity,
+        "requires": list(key.requires),
+        "base": "system" if key.base_system else "isolated",
+    }
+
+
+def _read_mark(folder: Path) -> dict[str, Any]:
+    try:
+        mark = json.loads((folder / MARK).read_text())
+    except (OSError, ValueError):
+        return {}  # no environment, or one whose making was interrupted in the middle of the mark: made again
+    return mark if isinstance(mark, dict) and mark.get("format") == FORMAT else {}
+
+
+def _write_mark(folder: Path, mark: Mapping[str, Any]) -> None:
+    text = json.dumps({"format": FORMAT, **mark, "changed": datetime.now(UTC).isoformat()}, indent=1)
+    part = folder / f"{MARK}.part"
+    part.write_text(text + "\n")
+    part.replace(folder / MARK)
+
+
+def _touch(folder: Path) -> None:
+    (folder / room.USED).touch()
+
+
+def _health_of(folder: Path, device: str) -> Health | None:
+    mark = _read_mark(folder)
+    if mark.get("state") != "ready":
+        return None
+    found = mark["health"].get(device)
+    return None if found is None else Health(**found)
+
+
+def keys_of(marks: Sequence[Path]) -> list[dict[str, Any]]:
+    """What the marks of several environments say, for listing."""
+    return [_read_mark(folder) for folder in marks]

@@ -1,0 +1,135 @@
+"""Whether an environment really holds the build that was meant, and what else it holds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from bisect_tool.builds.build import Build
+from bisect_tool.environments.isolation import isolated_environment
+
+PROBE = Path(__file__).with_name("health_probe.py")
+TIMEOUT = 900.0  # seconds; the first import of a large package compiles thousands of files
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What the probe found. `packages` is name → version; `facts` are those of torch where it is there."""
+
+    version: str
+    revision: str | None
+    python: str
+    packages: Mapping[str, str]
+    facts: Mapping[str, Any]
+
+
+class NotHealthy(Exception):  # noqa: N818  it is a finding about a build, not an error of the tool
+    """The build cannot be used, and why."""
+
+
+class ProbeBroke(Exception):  # noqa: N818  likewise: the caller decides whether to try again
+    """The probe itself was ended from outside, which says nothing about the build."""
+
+
+def prove(
+    build: Build, programs: Path, *, device: str, environ: Mapping[str, str], scratch: Path, base_system: bool
+) -> Health:
+    """Import the build in its environment and compare it with what was meant.
+
+    Raises `NotHealthy` with the reason, `ProbeBroke` when the probe was killed.
+    """
+    scratch.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=scratch, prefix="health-", ignore_cleanup_errors=True) as folder:
+        found = _run_probe(build, programs, device, environ, Path(folder))
+    _compare(build, found, programs)
+    if base_system:
+        _check_requirements(found)
+    facts = found.get("torch") or {}
+    revision = facts.get("git_version") if canonicalize_name(build.package) == "torch" else build.revision
+    return Health(found["version"], revision, found["python"], found["packages"], facts)
+
+
+def _run_probe(build: Build, programs: Path, device: str, environ: Mapping[str, str], folder: Path) -> dict[str, Any]:
+    work = folder / "work"
+    work.mkdir()
+    # A copy, so that the folder of this tool is not the first on the probe's path.
+    script = shutil.copy(PROBE, work / "bisect_health_probe.py")
+    try:
+        done = subprocess.run(
+            [str(programs / "python"), str(script), build.package, device],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT,
+            cwd=work,
+            env=isolated_environment(environ, scratch=folder / "caches", programs=programs, device=device),
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ProbeBroke(f"the health check took more than {TIMEOUT:.0f} s") from error
+    if done.returncode in (-9, -15, -2):
+        raise ProbeBroke(f"the health check was ended from outside by signal {-done.returncode}")
+    if done.returncode != 0:
+        raise NotHealthy(_last_words(done.returncode, done.stderr or done.stdout))
+    try:
+        return dict(json.loads(done.stdout.splitlines()[-1]))
+    except (ValueError, IndexError) as error:
+        raise NotHealthy(f"the health check printed something else: {done.stdout[-200:]!r}") from error
+
+
+def _last_words(status: int, text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if status < 0:
+        fatal = next((line for line in lines if line.startswith("Fatal Python error")), "")
+        return f"does not import: ended by signal {-status} {fatal}".strip()
+    return f"does not import: {lines[-1][:300] if lines else f'exit status {status}'}"
+
+
+def _compare(build: Build, found: Mapping[str, Any], programs: Path) -> None:
+    if not _same_version(build.version, found["version"]):
+        raise NotHealthy(f"the wheel calls itself {found['version']}, not {build.version}")
+    home = programs.parent.resolve()
+    for module, file in found["modules"].items():
+        if file is None:
+            raise NotHealthy(f"its module {module} cannot be found after installation")
+        if home not in Path(file).resolve().parents and home not in Path(file).parents:
+            raise NotHealthy(f"its module {module} would be imported from {file}, not from its environment")
+    torch = found.get("torch")
+    if canonicalize_name(build.package) == "torch" and torch and not _same_version(build.version, torch["version"]):
+        raise NotHealthy(f"torch.__version__ is {torch['version']}, not {build.version}")
+
+
+def _same_version(meant: str, found: str) -> bool:
+    """Equal; a local label (`+cu130`) counts only where the index gives one."""
+    try:
+        left, right = Version(meant), Version(found)
+    except InvalidVersion:
+        return meant == found
+    return left == right if left.local else left.public == right.public
+
+
+def _check_requirements(found: Mapping[str, Any]) -> None:
+    """With `base: system` nothing is resolved, so that what the build needs must be there already."""
+    for text in found["requires"]:
+        try:
+            need = Requirement(text)
+        except InvalidRequirement:
+            continue
+        if need.marker is not None and not need.marker.evaluate({"extra": ""}):
+            continue
+        have = found["packages"].get(canonicalize_name(need.name))
+        if have is None:
+            raise NotHealthy(f"needs {need.name}, which the base interpreter does not have: add it to `requires:`")
+        if not need.specifier.contains(have, prereleases=True):
+            raise NotHealthy(f"needs {need.name}{need.specifier}, and the base interpreter has {have}")

@@ -1,0 +1,97 @@
+"""The Python interpreter that builds run on."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from bisect_tool.environments.uv import Uv
+from bisect_tool.errors import PythonMissing
+
+_QUESTION = """
+import json, platform, sys, sysconfig
+print(json.dumps({
+    "version": platform.python_version(), "implementation": sys.implementation.name,
+    "free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")), "machine": platform.machine(),
+    "prefix": sys.prefix, "base_prefix": sys.base_prefix, "purelib": sysconfig.get_path("purelib"),
+}))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """An interpreter on this machine. `purelib` is where its own packages lie; `in_environment`: it is a virtual one."""
+
+    path: Path
+    version: str
+    implementation: str
+    free_threaded: bool
+    machine: str
+    purelib: Path
+    in_environment: bool
+
+    @property
+    def identity(self) -> str:
+        """What results are stored under: `cpython-3.11.7-x86_64`, with a `t` after the version when free-threaded."""
+        return f"{self.implementation}-{self.version}{'t' if self.free_threaded else ''}-{self.machine}"
+
+
+def find_interpreter(wanted: str | None, uv: Uv, *, keep_environment: bool = False) -> Interpreter:
+    """The interpreter for `wanted` (`3.11`, `3.13t`, a path); None is the one that runs this tool.
+
+    With `keep_environment` a virtual environment is taken as it is (for `base: system`), otherwise its base.
+    Raises `PythonMissing`.
+    """
+    if wanted is None:
+        return _inspect(_own(keep_environment=keep_environment))
+    if re.match(r"^\d+\.\d+", wanted) is None and Path(wanted).exists():
+        return _inspect(_runnable(Path(wanted)))
+    words = ["python", "find", "--no-project", *([] if keep_environment else ["--system"]), wanted]
+    found = uv.call(*words)
+    if not isinstance(found, str):
+        fetched = uv.call("python", "install", wanted)
+        found = uv.call(*words) if isinstance(fetched, str) else fetched
+    if not isinstance(found, str):
+        raise PythonMissing(
+            f"no Python {wanted} on this machine, and uv could not fetch one: {found.reason}",
+            advice=f"install Python {wanted}, or name another version with `python:` in the spec or --python",
+        )
+    return _inspect(Path(found.strip()))
+
+
+def _own(*, keep_environment: bool) -> Path:
+    if keep_environment:
+        return Path(sys.executable)
+    return Path(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def _runnable(path: Path) -> Path:
+    """The interpreter of a virtual environment that was named by its folder."""
+    return path / "bin" / "python" if path.is_dir() else path
+
+
+def _inspect(path: Path) -> Interpreter:
+    try:
+        done = subprocess.run(
+            [str(path), "-I", "-c", _QUESTION], capture_output=True, text=True, timeout=60, check=True
+        )
+        facts = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise PythonMissing(
+            f"the interpreter does not run: {error}",
+            where=str(path),
+            advice="name another one with `python:` in the spec or --python",
+        ) from error
+    return Interpreter(
+        path=path,
+        version=facts["version"],
+        implementation=facts["implementation"],
+        free_threaded=facts["free_threaded"],
+        machine=facts["machine"],
+        purelib=Path(facts["purelib"]),
+        in_environment=facts["prefix"] != facts["base_prefix"],
+    )

@@ -1,0 +1,70 @@
+"""Locks between processes: shared for those who use an environment, exclusive for the one that makes or removes it.
+
+They are ``flock`` locks, so that the kernel releases them when their process dies, by whatever cause. (filelock, which the
+design names, has no shared lock of that kind.)
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PATIENCE = 0.1  # seconds between two attempts
+
+
+@contextmanager
+def shared(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+    """Hold a shared lock on `path`; `waiting` is called once if it is not free at once."""
+    with _held(path, fcntl.LOCK_SH, waiting):
+        yield
+
+
+@contextmanager
+def exclusive(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+    """Hold the exclusive lock on `path`; `waiting` is called once if it is not free at once."""
+    with _held(path, fcntl.LOCK_EX, waiting):
+        yield
+
+
+@contextmanager
+def exclusive_or_none(path: Path) -> Iterator[bool]:
+    """Try for the exclusive lock without waiting; gives whether it is held."""
+    descriptor = _open(path)
+    try:
+        yield _attempt(descriptor, fcntl.LOCK_EX)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _held(path: Path, kind: int, waiting: Callable[[], None] | None) -> Iterator[None]:
+    descriptor = _open(path)
+    try:
+        if not _attempt(descriptor, kind):
+            if waiting is not None:
+                waiting()
+            # Polling instead of a blocking call, so that Ctrl-C ends the wait at once.
+            while not _attempt(descriptor, kind):
+                time.sleep(PATIENCE)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Never unlinked: a lock file that is removed while another process waits for it would be two locks. Inherited by no
+    # child, so that a stray grandchild of a trial cannot keep an environment busy.
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+
+def _attempt(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""From an answer to text: the report and its formats."""

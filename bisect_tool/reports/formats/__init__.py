@@ -1,0 +1,1 @@
+"""One file for each report format; see `bisect_tool.reports.writing`."""

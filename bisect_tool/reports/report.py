@@ -1,0 +1,205 @@
+"""The report as a value: everything that a reader is told, before it becomes text.
+
+It is data first: the formats in `bisect_tool.reports.formats` are functions from this value to text, and the JSON
+format is this value itself (`schema_version` 1), which reads back with `Report.model_validate_json`. All times are UTC
+in ISO 8601, durations in seconds, sizes in bytes. `build` is always the version string as the index has it.
+
+Texts are cleaned on the way in: output of a repro may hold terminal escapes, control characters and lone surrogates,
+and no format should have to think of them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from bisect_tool.reports.cleaning import clean
+
+Kind = Literal["exact", "narrowed", "open"]
+State = Literal["pass", "failing", "flaky", "untestable", "not tried"]
+
+
+class Part(BaseModel):
+    """Frozen, nothing unknown, and no text that a terminal would obey."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _cleaned(cls, value: object) -> object:
+        if isinstance(value, str):
+            return clean(value)
+        if isinstance(value, tuple | list):
+            return tuple(clean(item) if isinstance(item, str) else item for item in value)
+        return value
+
+
+class SpecPart(Part):
+    """Which question was asked; `digest` identifies the repro's content."""
+
+    name: str
+    title: str = ""
+    issue: str | None = None
+    package: str
+    path: str | None = None
+    digest: str
+
+
+class Range(Part):
+    """What was asked for (`from`/`to` as written), and the builds at the ends. `notes`: bounds that moved, and why."""
+
+    asked_from: str | None = None
+    asked_to: str | None = None
+    first: str
+    last: str
+    notes: tuple[str, ...] = ()
+
+
+class Entry(Part):
+    """One case on one build. `failure` is the id of the first of `failures`; `rate` the share of trials that failed."""
+
+    build: str
+    date: str | None = None
+    state: State
+    failure: str | None = None
+    failures: tuple[str, ...] = ()
+    reason: str | None = None
+    trials: int = 0
+    rate: float | None = None
+    duration_s: float | None = None
+    log: str | None = None
+
+
+class CasePart(Part):
+    """One case and its timeline over all builds of the range, oldest first."""
+
+    name: str
+    role: Literal["test", "control"]
+    command: str
+    timeline: tuple[Entry, ...]
+
+
+class Signature(Part):
+    """What makes two failures the same; `title` is for people, `text` is the failure as one build printed it."""
+
+    kind: Literal["exception", "signal", "timeout", "check", "exit"]
+    title: str
+    types: tuple[str, ...] = ()
+    message: str = ""
+    where: str | None = None
+    text: str = ""
+
+
+class Hole(Part):
+    """A build inside an end that could not be tested; `tried` false: left alone, because its neighbours could not."""
+
+    build: str
+    reason: str
+    tried: bool = True
+
+
+class Appeared(Part):
+    """The beginning of an episode. `changed_from`: ids of other failures that the build before had instead."""
+
+    kind: Kind
+    last_without: str | None
+    first_with: str
+    untestable: tuple[str, ...] = ()
+    holes: tuple[Hole, ...] = ()
+    changed_from: tuple[str, ...] = ()
+    verified: bool = False
+    compare: str | None = None
+    left_out: tuple[str, ...] = ()
+
+
+class Fixed(Part):
+    """The end of an episode. `changed_into`: ids of other failures that the next build has, which may hide this one."""
+
+    kind: Kind
+    last_with: str
+    first_without: str | None
+    untestable: tuple[str, ...] = ()
+    holes: tuple[Hole, ...] = ()
+    changed_into: tuple[str, ...] = ()
+    verified: bool = False
+    compare: str | None = None
+    left_out: tuple[str, ...] = ()
+
+
+class Episode(Part):
+    """One stretch of builds that have the failure."""
+
+    appeared: Appeared
+    fixed: Fixed
+
+
+class Failure(Part):
+    """A failure of one case, and all its episodes."""
+
+    id: str
+    name: str
+    case: str
+    signature: Signature
+    episodes: tuple[Episode, ...]
+
+
+class Difference(Part):
+    """A package or fact that differs between the environments on the two sides of a change."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+class Boundary(Part):
+    """Two neighbouring builds with different states: what else differs between their environments, their revisions."""
+
+    before: str
+    after: str
+    revision_before: str | None = None
+    revision_after: str | None = None
+    differences: tuple[Difference, ...] = ()
+
+
+class Counts(Part):
+    """The work it took. `trials` and `builds_installed` count this run; `trials_known` came from the store."""
+
+    builds_considered: int
+    builds_installed: int
+    trials: int
+    trials_known: int = 0
+
+
+class Machine(Part):
+    """Where the trials ran."""
+
+    platform: str
+    python: str
+    device: str
+    cpu: str = ""
+    driver: str | None = None
+    tool: str = ""
+    uv: str = ""
+
+
+class Report(Part):
+    """The answer to one spec."""
+
+    schema_version: Literal[1] = 1
+    outcome: Literal["exact", "narrowed", "no change", "not judged", "unfinished"]
+    summary: tuple[str, ...] = Field(description="The answer in sentences, the first thing that a reader sees.")
+    spec: SpecPart
+    channel: str
+    source: str
+    range: Range
+    cases: tuple[CasePart, ...]
+    failures: tuple[Failure, ...]
+    boundaries: tuple[Boundary, ...] = ()
+    counts: Counts
+    elapsed_s: float
+    environment: Machine
+    repeat: str = Field(description="The command that asks the same question again.")
+    advice: tuple[str, ...] = Field(default=(), description="What to do next, or to be wary of.")
+    started: str
+    cache: str = Field(default="", description="The folder that log paths are relative to.")

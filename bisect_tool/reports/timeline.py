@@ -1,0 +1,112 @@
+"""A timeline told in stretches: neighbouring builds of one state become one stretch. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from string import ascii_uppercase
+
+from bisect_tool.reports.report import Entry, Report, State
+
+PASS, FLAKY, UNTESTABLE, NOT_TRIED = "✓", "~", "?", "·"
+MANY = "*"  # the letter of every failure after the twenty-sixth
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Builds `start` to `end` (indices, both included) of one state; `tried` of them were tried.
+
+    `failures` are ids, the first one decides the letter. `flaky` holds the smallest and the largest share of failed
+    trials. Builds that were not tried belong to a stretch when the tried builds on both sides of them agree.
+    """
+
+    start: int
+    end: int
+    first: str
+    last: str
+    state: State
+    failures: tuple[str, ...] = ()
+    tried: int = 0
+    flaky: tuple[float, float] | None = None
+
+    @property
+    def builds(self) -> int:
+        """How many builds, tried or not."""
+        return self.end - self.start + 1
+
+
+def stretches(timeline: Sequence[Entry]) -> tuple[Stretch, ...]:
+    """`timeline` in order, every build in exactly one stretch; no two neighbouring stretches are alike."""
+    runs = [list(run) for _, run in groupby(enumerate(timeline), key=lambda item: _kind(item[1]))]
+    joined: list[list[tuple[int, Entry]]] = []
+    for run in runs:
+        if len(joined) > 1 and _is_untried(joined[-1]) and _kind(joined[-2][0][1]) == _kind(run[0][1]):
+            joined[-2] += joined.pop() + run
+        else:
+            joined.append(run)
+    return tuple(_stretch(run) for run in joined)
+
+
+def symbol(state: State, failures: Sequence[str], letters: dict[str, str]) -> str:
+    """One character for a state, readable without colour."""
+    match state:
+        case "pass":
+            return PASS
+        case "failing":
+            return letters.get(failures[0], MANY) if failures else MANY
+        case "flaky":
+            return FLAKY
+        case "untestable":
+            return UNTESTABLE
+        case "not tried":
+            return NOT_TRIED
+
+
+def strip(timeline: Iterable[Entry], letters: dict[str, str]) -> str:
+    """One symbol for each build."""
+    return "".join(symbol(entry.state, ids(entry), letters) for entry in timeline)
+
+
+def ids(entry: Entry) -> tuple[str, ...]:
+    """The failures of `entry`, the first one first."""
+    if entry.failures:
+        return entry.failures
+    return (entry.failure,) if entry.failure else ()
+
+
+def letters(report: Report) -> dict[str, str]:
+    """A letter for each failure id, in the order of `report.failures`, then of first appearance in the timelines."""
+    known = [failure.id for failure in report.failures]
+    seen = [name for case in report.cases for entry in case.timeline for name in ids(entry)]
+    order = list(dict.fromkeys(known + seen))
+    return {name: ascii_uppercase[i] if i < len(ascii_uppercase) else MANY for i, name in enumerate(order)}
+
+
+def names(report: Report) -> dict[str, str]:
+    """How each failure id is called; an id without an entry in `report.failures` is called by itself."""
+    called = {name: name for case in report.cases for entry in case.timeline for name in ids(entry)}
+    return called | {failure.id: failure.name for failure in report.failures}
+
+
+def _kind(entry: Entry) -> tuple[State, tuple[str, ...]]:
+    return (entry.state, ids(entry))
+
+
+def _is_untried(run: list[tuple[int, Entry]]) -> bool:
+    return run[0][1].state == "not tried"
+
+
+def _stretch(run: list[tuple[int, Entry]]) -> Stretch:
+    (start, first), (end, last) = run[0], run[-1]
+    rates = [entry.rate for _, entry in run if entry.rate is not None]
+    return Stretch(
+        start=start,
+        end=end,
+        first=first.build,
+        last=last.build,
+        state=first.state,
+        failures=ids(first),
+        tried=sum(entry.state != "not tried" for _, entry in run),
+        flaky=(min(rates), max(rates)) if first.state == "flaky" and rates else None,
+    )

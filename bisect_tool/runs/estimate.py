@@ -1,0 +1,107 @@
+"""What a run would take: builds, steps, downloads, time and disk, before anything is downloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from bisect_tool.environments import room
+from bisect_tool.quantities import format_duration, format_size
+from bisect_tool.runs.asking import Asked, Wishes, ask
+from bisect_tool.runs.run import Workshop
+from bisect_tool.runs.session import Session
+from bisect_tool.spec.reading import ReadSpec
+
+# Used until something was measured here; from runs on a 2-core machine with 30 MB/s (docs/benchmarks.md).
+BYTES_A_SECOND = 30e6
+TRIAL_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """`steps` builds are still to be tested of `builds`; sizes in bytes, times in seconds, all of them rough."""
+
+    spec: str
+    channel: str
+    builds: int
+    first: str
+    last: str
+    notes: tuple[str, ...]
+    steps: int
+    to_install: int
+    download: int | None
+    disk: int | None
+    seconds: float
+    cases: int
+
+    def lines(self) -> list[str]:
+        """The estimate for people."""
+        size = "size unknown" if self.download is None else f"about {format_size(self.download)}"
+        disk = "unknown" if self.disk is None else f"about {format_size(self.disk)}"
+        if self.steps == 0:
+            work = ["  known already: nothing is to be run"]
+        else:
+            work = [
+                f"  steps:     about {self.steps} builds, {self.cases} cases each",
+                f"  downloads: {self.to_install} builds, {size}, and what they need for the first time",
+                f"  disk:      {disk}",
+                f"  time:      about {format_duration(self.seconds)}",
+            ]
+        notes = [f"  note:      {note}" for note in self.notes]
+        return [
+            f"plan of {self.spec}:",
+            f"  builds:    {self.builds} from {self.first} to {self.last}, channel {self.channel}",
+            *notes,
+            *work,
+        ]
+
+
+def estimate_specs(workshop: Workshop, specs: Sequence[ReadSpec], wishes: Wishes) -> list[Estimate]:
+    """An estimate for each spec.
+
+    Raises what `ask` raises.
+    """
+    results = workshop.results()
+    try:
+        sessions = [
+            Session(ask(spec, wishes, workshop.access, workshop.uv, workshop.environ), results, workshop.environments())
+            for spec in specs
+        ]
+        return [_estimate(session) for session in sessions]
+    finally:
+        results.close()
+
+
+def _estimate(session: Session) -> Estimate:
+    session.load()
+    asked = session.asked
+    steps = session.plan().steps_left
+    ready = len(session.known().ready)
+    to_install = max(0, min(steps, len(asked.builds) - ready))
+    sizes = [build.size for build in asked.builds if build.size is not None]
+    mean = fmean(sizes) if sizes else None
+    durations = [trial.duration for trials in session.seen.values() for trial in trials]
+    trial = fmean(durations) if durations else TRIAL_SECONDS
+    cases = len(asked.read.spec.cases)
+    verify = 2 * asked.wishes.policy.verify if steps else 0
+    download = None if mean is None else round(mean * to_install)
+    return Estimate(
+        spec=asked.read.spec.name,
+        channel=f"{asked.read.spec.channel[0]} ({asked.channel.source_address()})",
+        builds=len(asked.builds),
+        first=_described(asked, 0),
+        last=_described(asked, -1),
+        notes=asked.selection.notes,
+        steps=steps,
+        to_install=to_install,
+        download=download,
+        disk=None if download is None else download * room.UNPACKED,
+        seconds=(download or 0) * 2 / BYTES_A_SECOND + (steps * cases + verify) * trial,
+        cases=cases,
+    )
+
+
+def _described(asked: Asked, number: int) -> str:
+    build = asked.builds[number]
+    return f"{build.version} ({build.date:%Y-%m-%d})" if build.date else build.version

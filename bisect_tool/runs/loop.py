@@ -1,0 +1,294 @@
+"""The loop of a run: ask every question what it wants next, open the environment of the best build, run, store, repeat.
+
+All questions of a run share their environments: the build that answers the most is opened next, and every question that
+wants something of it gets it while it is open. A trial is stored before the next decision, so that the loop can be killed
+at any point and started again.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bisect_tool.environments import locks
+from bisect_tool.environments.cache_folder import CacheFolder
+from bisect_tool.environments.environment import (
+    BuildUnusable,
+    Checking,
+    Environment,
+    Environments,
+    Making,
+    Step,
+    Trouble,
+    Waiting,
+)
+from bisect_tool.environments.uv import Download
+from bisect_tool.errors import CommandFault, MachineFault
+from bisect_tool.reports import events
+from bisect_tool.runs.judging import as_values, shortened, verdict_of
+from bisect_tool.runs.pace import Pace
+from bisect_tool.runs.session import Session
+from bisect_tool.search.planner import Probe, Purpose
+from bisect_tool.search.states import Failing, Flaky, Passing, State, Untestable
+from bisect_tool.spec.repro import case_command, case_digest
+from bisect_tool.store.results import Results, StoredTrial
+from bisect_tool.trials.failure import MachineAtFault
+from bisect_tool.trials.trial import TrialOrder, run_trial
+
+ATTEMPTS = 3  # of a trial that the machine spoiled
+
+
+@dataclass(slots=True)
+class Loop:
+    """Drives `sessions` until none of them wants anything more."""
+
+    sessions: Sequence[Session]
+    cache: CacheFolder
+    results: Results
+    environments: Environments
+    environ: Mapping[str, str] = field(repr=False)
+    tell: Callable[[events.Event], None]
+    pace: Pace = field(default_factory=Pace)
+
+    def run(self) -> None:
+        """Search until every question is answered as far as it can be.
+
+        Raises a `BisectError` when the machine gets in the way.
+        """
+        before: object = None
+        while (choice := self._choose()) is not None:
+            session, probe = choice
+            self._open(session, probe)
+            now = (session.asked.repro.digest, probe, len(session.seen[probe.cases[-1], probe.build]), dict(session.broken))
+            if now == before:
+                raise MachineFault(
+                    "the search asks for the same trial again although nothing was learned",
+                    where=f"{probe.cases} on {session.asked.builds[probe.build].version}",
+                    advice="this is a defect of bisect: report it with the file results.sqlite of the cache",
+                )
+            before = now
+
+    def _choose(self) -> tuple[Session, Probe] | None:
+        """The session and probe to serve next: the build that is worth most to all sessions together."""
+        offers: dict[str, tuple[float, Session, Probe]] = {}
+        for session in self.sessions:
+            for rank, probe in enumerate(session.plan().probes):
+                key = session.asked.environment_key(probe.build).digest
+                worth = probe.worth - rank * 1e-9  # the order of the plan decides between equals
+                known = offers.get(key)
+                offers[key] = (worth, session, probe) if known is None else (known[0] + worth, *known[1:])
+        if not offers:
+            return None
+        if len(self.sessions) == 1:
+            session = self.sessions[0]
+            return session, session.plan().probes[0]
+        _, session, probe = max(offers.values(), key=lambda offer: offer[0])
+        return session, probe
+
+    def _open(self, session: Session, probe: Probe) -> None:
+        """Open the environment of the probe's build and serve every session that wants it."""
+        asked = session.asked
+        build = asked.builds[probe.build]
+        steps = max(one.plan().steps_left for one in self.sessions)
+        self.tell(events.BuildChosen(build.version, probe.purpose.value, steps, self.pace.seconds_left(steps)))
+        key = asked.environment_key(probe.build)
+        try:
+            with self.environments.use(
+                key,
+                lambda: asked.channel.installation(build),
+                device=asked.device.name,
+                as_of=build.date if asked.listing.has_upload_times else None,
+                tell=lambda step: self._report_step(session, probe.build, step),
+            ) as environment:
+                self._opened(session, probe.build, environment)
+                for other in self.sessions:
+                    self._serve(other, key.digest, environment)
+        except BuildUnusable as unusable:
+            for other in self.sessions:
+                self._mark_unusable(other, key.digest, str(unusable))
+
+    def _opened(self, session: Session, number: int, environment: Environment) -> None:
+        build = session.asked.builds[number]
+        if not environment.cached:
+            session.installed.add(number)
+            self.pace.installed(environment.seconds)
+        self.tell(events.Installed(build.version, environment.seconds, environment.cached))
+
+    def _serve(self, session: Session, environment_digest: str, environment: Environment) -> None:
+        """Run everything that `session` wants of the open build, until it wants something else first."""
+        while True:
+            wanted = [
+                probe
+                for probe in session.plan().probes
+                if session.asked.environment_key(probe.build).digest == environment_digest
+            ]
+            if not wanted:
+                return
+            probe = wanted[0]
+            self._remember_health(session, probe.build, environment)
+            self._run_cases(session, probe, environment)
+            if probe.purpose is not Purpose.VERIFY:
+                return
+
+    def _remember_health(self, session: Session, number: int, environment: Environment) -> None:
+        subject = session.subject(number)
+        if subject.identity not in session.healths:
+            health = {
+                "version": environment.health.version,
+                "revision": environment.health.revision,
+                "python": environment.health.python,
+                "packages": dict(environment.health.packages),
+                "facts": dict(environment.health.facts),
+            }
+            self.results.add_health(subject, health)
+            session.healths[subject.identity] = health
+
+    def _run_cases(self, session: Session, probe: Probe, environment: Environment) -> None:
+        """Run the cases of a probe in order; a control that does not pass ends it."""
+        controls = session.asked.question.controls
+        for case in probe.cases:
+            self._run_case(session, case, probe, environment)
+            state = session.state(case, probe.build)
+            self._report_state(session, case, probe.build, state)
+            if case in controls and not isinstance(state, Passing):
+                return
+
+    def _run_case(self, session: Session, case: str, probe: Probe, environment: Environment) -> None:
+        version = session.asked.builds[probe.build].version
+        purpose = "verify" if probe.purpose is Purpose.VERIFY else "search"
+        if case in session.asked.question.controls:
+            purpose = "control"
+        timeout = session.asked.read.spec.timeout_of(session.asked.case(case))
+        lock = self.cache.locks / f"trial-{session.trial_key(case, probe.build)}.lock"
+        with locks.exclusive(lock, lambda: self.tell(events.Waiting(version, "another run makes the same trial"))):
+            if self._take_over(session, case, probe.build):
+                return
+            for attempt in range(1, ATTEMPTS + 1):
+                self.tell(events.TrialStarted(version, case, purpose, timeout))
+                trouble = self._trial(session, case, probe.build, environment)
+                if trouble is None:
+                    return
+                if trouble.command:
+                    break
+                self.tell(events.MachineTrouble(trouble.reason, attempt, ATTEMPTS))
+        error = CommandFault if trouble.command else MachineFault
+        raise error(trouble.reason, where=f"case {case} on {version}", advice=trouble.advice)
+
+    def _take_over(self, session: Session, case: str, number: int) -> bool:
+        """Take the trials that another run has made of the same case in the meantime."""
+        asked = session.asked
+        digest = case_digest(asked.case(case), asked.read.spec)
+        stored = [
+            trial
+            for trial in self.results.trials_of(asked.repro.digest, asked.setting, asked.device.kind)
+            if trial.case_digest == digest and trial.subject.identity == asked.builds[number].identity
+        ]
+        mine = {trial.folder for trial in session.seen[case, number]}
+        news = [] if asked.wishes.fresh else [trial for trial in stored if trial.folder not in mine]
+        for trial in news:
+            session.take(case, number, trial)
+        return bool(news)
+
+    def _trial(self, session: Session, case: str, number: int, environment: Environment) -> MachineAtFault | None:
+        """One trial, stored; a fault of the machine is not stored."""
+        asked = session.asked
+        described = asked.case(case)
+        folder = self.cache.trials / f"{time.strftime('%Y%m%d')}-{uuid.uuid4().hex[:12]}"
+        finished = run_trial(
+            TrialOrder(
+                files=asked.repro.files,
+                words=case_command(described, asked.read.spec, asked.repro),
+                variables=asked.variables(described),
+                timeout=asked.read.spec.timeout_of(described),
+                device=asked.device.name,
+            ),
+            programs=environment.programs,
+            folder=folder,
+            environ=self.environ,
+        )
+        observation = shortened(finished.observation)
+        verdict = verdict_of(observation, asked.read.spec.failures)
+        if isinstance(verdict, MachineAtFault):
+            return verdict
+        trial = StoredTrial(
+            subject=session.subject(number),
+            repro=asked.repro.digest,
+            case_digest=case_digest(described, asked.read.spec),
+            case_name=case,
+            package=asked.read.spec.package,
+            version=asked.builds[number].version,
+            observation=as_values(observation),
+            folder=str(folder.relative_to(self.cache.root)),
+            command=finished.command,
+            duration=observation.duration,
+        )
+        self.results.add_trial(trial)
+        session.take(case, number, trial)
+        session.trials_made += 1
+        self.pace.ran(observation.duration)
+        self._report_trial(session, case, number, observation.duration)
+        return None
+
+    def _mark_unusable(self, session: Session, environment_digest: str, reason: str) -> None:
+        for number, build in enumerate(session.asked.builds):
+            if session.asked.environment_key(number).digest == environment_digest:
+                self.results.add_unusable(session.subject(number), build.package, build.version, reason)
+                session.broken[number] = reason
+                self.tell(events.Untestable(build.version, reason))
+
+    def _report_step(self, session: Session, number: int, step: Step) -> None:
+        build = session.asked.builds[number]
+        match step:
+            case Waiting():
+                self.tell(events.Waiting(build.version, "another run makes this environment"))
+            case Making():
+                self.tell(events.Installing(build.version, build.size))
+            case Checking():
+                self.tell(events.Checking(build.version))
+            case Download(name, size, done):
+                self.tell(events.Downloading(build.version, name, (size or 1) if done else 0, size))
+            case Trouble(reason, attempt, of):
+                self.tell(events.MachineTrouble(reason, attempt, of))
+
+    def _report_trial(self, session: Session, case: str, number: int, seconds: float) -> None:
+        state = session.state(case, number)
+        version = session.asked.builds[number].version
+        self.tell(events.TrialFinished(version, case, word_of(state), failure_name(session, state), seconds, stored=False))
+
+    def _report_state(self, session: Session, case: str, number: int, state: State | None) -> None:
+        version = session.asked.builds[number].version
+        self.tell(events.StateKnown(case, version, word_of(state), failure_name(session, state)))
+
+
+def word_of(state: State | None) -> events.State:
+    """The word of product and report for a state."""
+    match state:
+        case None:
+            return "not tried"
+        case Passing():
+            return "pass"
+        case Failing():
+            return "failing"
+        case Flaky():
+            return "flaky"
+        case Untestable():
+            return "untestable"
+
+
+def failure_name(session: Session, state: State | None) -> str | None:
+    """What people call the failures of a state."""
+    if not isinstance(state, Failing | Flaky):
+        return None
+    found = [session.failures[failure] for failure in sorted(state.failures)]
+    return ", ".join(failure.name or failure.signature.title for failure in found)
+
+
+@contextmanager
+def session_lock(folder: Path) -> Iterator[None]:
+    """Held while a database is migrated."""
+    with locks.exclusive(folder / "database.lock"):
+        yield

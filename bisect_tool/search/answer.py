@@ -1,0 +1,178 @@
+"""From what is known to the answer: for each failure of each case its episodes, and how sure each end is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from bisect_tool.search.knowledge import Known, Question, judged_of, timeline
+from bisect_tool.search.planner import Policy, is_convincing
+from bisect_tool.search.states import Judged, State, Untestable, face
+
+
+class Kind(StrEnum):
+    """How sure one end of an episode is.
+
+    `EXACT`: the two builds are neighbours, both verified. `NARROWED`: builds between them could not be tested, were not
+    tried, or one side may be luck. `OPEN`: the episode reaches the edge of what could be tested.
+    """
+
+    EXACT = "exact"
+    NARROWED = "narrowed"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A build inside an end without a verdict: `reason`, or None when it was not tried."""
+
+    build: int
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of an episode, from `before` (the older build) to `after`; one of them is None when the end is open.
+
+    `other` are the failures that the side without this failure has instead: they may hide it.
+    """
+
+    kind: Kind
+    before: int | None
+    after: int | None
+    holes: tuple[Hole, ...] = ()
+    other: frozenset[str] = frozenset()
+    verified: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A stretch of builds that show a failure."""
+
+    appeared: End
+    fixed: End
+
+
+@dataclass(frozen=True, slots=True)
+class FailureAnswer:
+    """One failure of one case, with all its episodes, oldest first."""
+
+    failure: str
+    case: str
+    episodes: tuple[Episode, ...]
+
+
+class Outcome(StrEnum):
+    """What a finished search amounts to."""
+
+    EXACT = "exact"
+    NARROWED = "narrowed"
+    NO_CHANGE = "no change"
+    NOT_JUDGED = "not judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question, and the timelines that it rests on."""
+
+    outcome: Outcome
+    failures: tuple[FailureAnswer, ...]
+    timelines: Mapping[str, Mapping[int, State]]
+
+    def boundaries(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of builds between which something changed, oldest first."""
+        ends = (
+            end
+            for failure in self.failures
+            for episode in failure.episodes
+            for end in (episode.appeared, episode.fixed)
+        )
+        return tuple(sorted({(e.before, e.after) for e in ends if e.before is not None and e.after is not None}))
+
+
+def answer(question: Question, known: Known, policy: Policy | None = None) -> Answer:
+    """The answer as far as it is known; also usable before the search is over, when ends are merely `NARROWED`."""
+    policy = policy or Policy()
+    timelines = {case: timeline(question, known, case) for case in (*question.controls, *question.tests)}
+    failures = tuple(
+        FailureAnswer(failure, case, _episodes(question, timelines[case], failure, policy))
+        for case in question.tests
+        for failure in _failures_of(timelines[case])
+    )
+    return Answer(_outcome(question, timelines, failures), failures, timelines)
+
+
+def _failures_of(states: Mapping[int, State]) -> list[str]:
+    """Every failure of a timeline, in the order of its first build."""
+    found: dict[str, None] = {}
+    for state in judged_of(states).values():
+        found.update(dict.fromkeys(sorted(face(state))))
+    return list(found)
+
+
+def _episodes(question: Question, states: dict[int, State], failure: str, policy: Policy) -> tuple[Episode, ...]:
+    judged = judged_of(states)
+    stretches: list[list[int]] = []
+    previous_has = False
+    for build, state in judged.items():
+        has = failure in face(state)
+        if has and previous_has:
+            stretches[-1].append(build)
+        elif has:
+            stretches.append([build])
+        previous_has = has
+    edge = _Edges(question, states, judged, policy)
+    return tuple(Episode(edge.appeared(stretch[0]), edge.fixed(stretch[-1])) for stretch in stretches)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    """Makes the ends of the episodes of one timeline."""
+
+    question: Question
+    states: dict[int, State]
+    judged: dict[int, Judged]
+    policy: Policy
+
+    def appeared(self, first: int) -> End:
+        before = max((build for build in self.judged if build < first), default=None)
+        if before is None:
+            return End(Kind.OPEN, None, first, self._holes(-1, first))
+        return self._between(before, first, without=before)
+
+    def fixed(self, last: int) -> End:
+        after = min((build for build in self.judged if build > last), default=None)
+        if after is None:
+            return End(Kind.OPEN, last, None, self._holes(last, self.question.size))
+        return self._between(last, after, without=after)
+
+    def _between(self, before: int, after: int, *, without: int) -> End:
+        holes = self._holes(before, after)
+        verified = all(is_convincing(self.states, build, self.policy) for build in (before, after))
+        kind = Kind.EXACT if verified and not holes else Kind.NARROWED
+        return End(kind, before, after, holes, face(self.judged[without]), verified)
+
+    def _holes(self, before: int, after: int) -> tuple[Hole, ...]:
+        return tuple(Hole(build, self._reason(build)) for build in range(before + 1, after))
+
+    def _reason(self, build: int) -> str | None:
+        state = self.states.get(build)
+        return state.reason if isinstance(state, Untestable) else None
+
+
+def _outcome(
+    question: Question, timelines: Mapping[str, Mapping[int, State]], failures: tuple[FailureAnswer, ...]
+) -> Outcome:
+    ends = [end for failure in failures for episode in failure.episodes for end in (episode.appeared, episode.fixed)]
+    changes = [end for end in ends if end.kind is not Kind.OPEN]
+    if changes:
+        return Outcome.EXACT if all(end.kind is Kind.EXACT for end in changes) else Outcome.NARROWED
+    judged = [len(judged_of(timelines[case])) for case in question.tests]
+    return Outcome.NO_CHANGE if judged and min(judged) > 1 else Outcome.NOT_JUDGED
+
+
+def neighbours(timeline_of_case: Mapping[int, State]) -> list[tuple[int, int]]:
+    """Neighbouring judged builds of a timeline."""
+    return list(pairwise(judged_of(timeline_of_case)))

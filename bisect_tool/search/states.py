@@ -1,0 +1,92 @@
+"""What one trial said, and what all trials of one case on one build say together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A trial that passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """A trial that failed, with the ids of everything it showed."""
+
+    failures: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NoVerdict:
+    """A trial that said nothing about the build."""
+
+    reason: str
+
+
+Result = Pass | Fail | NoVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """Every judged trial passed."""
+
+    trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """Every judged trial failed in the same way."""
+
+    failures: frozenset[str]
+    trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flaky:
+    """The trials disagree: `failed` of `trials` failed, together with all of `failures`."""
+
+    failures: frozenset[str]
+    failed: int
+    trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class Untestable:
+    """The build says nothing about the case, because of `reason`."""
+
+    reason: str
+
+
+Judged = Passing | Failing | Flaky
+State = Judged | Untestable
+
+
+def state_of(results: Sequence[Result]) -> State | None:
+    """The state that `results` (in any order) amount to; None when there are none.
+
+    A trial without a verdict counts only when no other trial has one.
+    """
+    if not results:
+        return None
+    fails = [result for result in results if isinstance(result, Fail)]
+    passes = sum(isinstance(result, Pass) for result in results)
+    judged = len(fails) + passes
+    if judged == 0:
+        return Untestable(next(result.reason for result in results if isinstance(result, NoVerdict)))
+    if not fails:
+        return Passing(judged)
+    if passes == 0 and len({fail.failures for fail in fails}) == 1:
+        return Failing(fails[0].failures, judged)
+    return Flaky(frozenset().union(*(fail.failures for fail in fails)), len(fails), judged)
+
+
+def face(state: Judged) -> frozenset[str]:
+    """The failures that a state shows: what two neighbours must differ in to make a transition."""
+    return frozenset() if isinstance(state, Passing) else state.failures
+
+
+def trials_of(state: State) -> int:
+    """How many trials with a verdict stand behind the state."""
+    return 0 if isinstance(state, Untestable) else state.trials

@@ -1,0 +1,1 @@
+"""The spec: its types, reading it, and its mistakes."""

@@ -1,0 +1,108 @@
+"""The spec as frozen types: what the YAML file says, after reading.
+
+Reading and its mistakes are in `bisect_tool.spec.reading`; the JSON Schema comes from these types.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+
+
+class Role(StrEnum):
+    """`TEST` cases are the question; a `CONTROL` must pass, else the build cannot be judged."""
+
+    TEST = "test"
+    CONTROL = "control"
+
+
+def _one_or_many(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_one_or_many)]
+
+
+class Frozen(BaseModel):
+    """Immutable; unknown keys are mistakes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Case(Frozen):
+    """One way to run the repro."""
+
+    name: str = Field(pattern=NAME, description="How the report calls this case.")
+    args: tuple[str, ...] = Field(default=(), description="Arguments, added after the script or the command.")
+    env: dict[str, str] = Field(default_factory=dict, description="Environment variables of this case.")
+    role: Role = Field(default=Role.TEST, description="A `control` must pass, else the build is untestable.")
+    timeout: float | None = Field(default=None, gt=0, le=86_400, description="Seconds; left out: that of the spec.")
+
+
+class NamedFailure(Frozen):
+    """A name for the failures whose text matches."""
+
+    name: str = Field(pattern=NAME, description="How the report calls this failure.")
+    match: str = Field(min_length=1, description="A regular expression, searched in the text of the failure.")
+
+    @field_validator("match")
+    @classmethod
+    def _compiles(cls, value: str) -> str:
+        try:
+            re.compile(value)
+        except re.error as error:
+            raise ValueError(f"not a regular expression: {error}") from error
+        return value
+
+
+class Spec(Frozen):
+    """The repro, its cases, and where to look."""
+
+    name: str = Field(pattern=NAME, description="Short name; also the name of result files.")
+    title: str = Field(default="", description="One sentence: what goes wrong.")
+    issue: str | None = Field(default=None, description="Address of the report.")
+    package: str = Field(default="torch", pattern=NAME, description="The distribution whose builds are searched.")
+    channel: Words = Field(default=("release",), min_length=1, description="Where the builds come from.")
+    variant: str = Field(default="auto", description="CUDA variant; `auto`: the newest that driver and date allow.")
+    from_: str | None = Field(default=None, alias="from", description="Date or version; left out: walk back.")
+    to: str | None = Field(default=None, description="Date or version; left out: the newest build.")
+    device: Annotated[tuple[Literal["cuda", "cpu"], ...], BeforeValidator(_one_or_many)] = Field(
+        default=("cuda", "cpu"), min_length=1, description="The first of these that the machine has is used."
+    )
+    python: str | None = Field(default=None, description="Python version or interpreter; left out: the tool's own.")
+    base: Literal["isolated", "system"] = Field(
+        default="isolated", description="`system`: on top of the packages that the interpreter already has."
+    )
+    requires: tuple[str, ...] = Field(default=(), description="More requirements, as of the date of the build.")
+    script: str | None = Field(default=None, description="The repro, relative to the spec.")
+    command: Words | None = Field(default=None, description="Instead of a script: a command line or a list of words.")
+    files: tuple[str, ...] = Field(default=(), description="More files that the repro needs, relative to the spec.")
+    env: dict[str, str] = Field(default_factory=dict, description="Environment variables of every case.")
+    timeout: float = Field(default=300, gt=0, le=86_400, description="Seconds that one trial may take.")
+    cases: tuple[Case, ...] = Field(default=(Case(name="repro"),), min_length=1, description="Ways to run the repro.")
+    failures: tuple[NamedFailure, ...] = Field(default=(), description="Names for failures; others are named for you.")
+
+    @model_validator(mode="after")
+    def _has_one_repro(self) -> Spec:
+        if (self.script is None) == (self.command is None):
+            raise ValueError("exactly one of `script` and `command` must be given")
+        return self
+
+    @property
+    def tests(self) -> tuple[Case, ...]:
+        """The cases that ask the question."""
+        return tuple(case for case in self.cases if case.role is Role.TEST)
+
+    @property
+    def controls(self) -> tuple[Case, ...]:
+        """The cases that must pass."""
+        return tuple(case for case in self.cases if case.role is Role.CONTROL)
+
+    def timeout_of(self, case: Case) -> float:
+        """Seconds that a trial of `case` may take."""
+        return case.timeout if case.timeout is not None else self.timeout

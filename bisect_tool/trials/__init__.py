@@ -1,0 +1,1 @@
+"""One run of one case in one environment: the process, what it left, and what that means."""

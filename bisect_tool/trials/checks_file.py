@@ -1,0 +1,60 @@
+"""The checks file: results that a repro reports, one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from bisect_tool.trials.observation import Check
+
+MOST_BYTES = 8 * 1024 * 1024
+MOST_LINES = 10_000
+
+
+def read_checks(path: Path) -> tuple[tuple[Check, ...], str | None]:
+    """The checks in the order of their lines, and what is wrong with the first line that is no check (None: nothing).
+
+    A check that is reported more than once counts as failed when any of its lines says so.
+    """
+    if not path.is_file():
+        return (), None
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        return (), f"it is longer than {MOST_BYTES // 1024**2} MB"
+    lines = content.splitlines()
+    if len(lines) > MOST_LINES:
+        return (), f"it has more than {MOST_LINES} lines"
+    checks: list[Check] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        check = _read_line(line)
+        if isinstance(check, str):
+            return tuple(checks), f"line {number} {check}: {line[:120].decode('utf-8', 'backslashreplace')}"
+        checks.append(check)
+    return tuple(checks), None
+
+
+def _read_line(line: bytes) -> Check | str:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return "is not JSON"
+    if not isinstance(found, dict):
+        return "is not an object"
+    return _checked(found)
+
+
+def _checked(found: dict[str, Any]) -> Check | str:
+    name, verdict, value = found.get("check"), found.get("ok"), found.get("value")
+    if not isinstance(name, str) or not name:
+        return 'has no "check" with a name'
+    if verdict is not None and not isinstance(verdict, bool):
+        return '"ok" is neither true nor false'
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        return '"value" is not a number'
+    if verdict is None and value is None:
+        return 'has neither "ok" nor "value"'
+    return Check(name[:200], verdict, str(found.get("message", ""))[:4000], None if value is None else float(value))

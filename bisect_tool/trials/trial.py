@@ -1,0 +1,158 @@
+"""One trial: a case of a repro, run once on a build, with a folder that keeps what it left."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from bisect_tool.environments.isolation import isolated_environment
+from bisect_tool.trials.checks_file import read_checks
+from bisect_tool.trials.observation import Check, Observation, Raised
+from bisect_tool.trials.process import Ended, run_process
+
+NOT_FOUND = 127
+NOT_EXECUTABLE = 126
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOrder:
+    """What to run. `files` are (relative name, content), laid out anew for each trial; `words` the command.
+
+    The word `python` at the start is the interpreter of the build; a word equal to a file name means that file.
+    """
+
+    files: tuple[tuple[str, bytes], ...]
+    words: tuple[str, ...]
+    variables: Mapping[str, str]
+    timeout: float
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedTrial:
+    """A trial that has ended: its folder, and what was seen."""
+
+    folder: Path
+    command: str
+    observation: Observation
+
+
+def run_trial(order: TrialOrder, *, programs: Path, folder: Path, environ: Mapping[str, str]) -> FinishedTrial:
+    """Run `order` with the Python in `programs`; `folder` is made and keeps log, command and environment."""
+    scratch = folder / "scratch"
+    repro, work, exceptions = folder / "repro", scratch / "work", folder / "exceptions"
+    for path in (repro, work, exceptions):
+        path.mkdir(parents=True)
+    _lay_out(order.files, repro)
+    checks = folder / "checks.jsonl"
+    extra = {**order.variables, "BISECT_CHECKS": str(checks), "BISECT_EXCEPTIONS": str(exceptions)}
+    variables = isolated_environment(
+        environ, scratch=scratch / "caches", programs=programs, device=order.device, extra=extra
+    )
+    command = [_placed(word, repro, order.files, programs) for word in order.words]
+    _write_repeat(folder, command, variables)
+    try:
+        ended = run_process(command, environ=variables, folder=work, timeout=order.timeout, mark=uuid.uuid4().hex)
+    except OSError as error:
+        ended = _not_started(command[0], error)
+    (folder / "log.txt").write_text(ended.output, encoding="utf-8", errors="backslashreplace")
+    observation = _observed(ended, order.timeout, checks, exceptions / f"{ended.pid}.json")
+    (folder / "observation.json").write_text(json.dumps(_as_json(observation), indent=1) + "\n")
+    for path in (scratch, repro, exceptions):
+        shutil.rmtree(path, ignore_errors=True)
+    return FinishedTrial(folder, shlex.join(command), observation)
+
+
+def _lay_out(files: Sequence[tuple[str, bytes]], folder: Path) -> None:
+    for name, content in files:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        if content.startswith(b"#!"):
+            path.chmod(0o755)
+
+
+def _placed(word: str, repro: Path, files: Sequence[tuple[str, bytes]], programs: Path) -> str:
+    if word == "python":
+        return str(programs / "python")
+    name = word.removeprefix("./")
+    return str(repro / name) if any(name == file for file, _ in files) else word
+
+
+def _write_repeat(folder: Path, command: Sequence[str], variables: Mapping[str, str]) -> None:
+    """A script that runs the same command in the same environment by hand."""
+    lines = [f"{key}={shlex.quote(value)}" for key, value in sorted(variables.items())]
+    text = "#!/bin/sh\nexec env -i \\\n  " + " \\\n  ".join([*lines, shlex.join(command)]) + "\n"
+    (folder / "command.sh").write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def _not_started(program: str, error: OSError) -> Ended:
+    status = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+    text = f"{program}: {error.strerror}\n"
+    return Ended(status, None, timed_out=False, duration=0.0, output=text, output_bytes=len(text),
+                 peak_memory=None, left_running=0, pid=0)  # fmt: skip
+
+
+def _observed(ended: Ended, timeout: float, checks: Path, exception: Path) -> Observation:
+    found: tuple[Check, ...] = ()
+    malformed: str | None = None
+    # The repro can do anything to these files, also delete them or make folders of them.
+    try:
+        found, malformed = read_checks(checks)
+    except OSError as error:
+        malformed = f"it cannot be read: {error.strerror}"
+    return Observation(
+        exit_status=ended.exit_status,
+        signal=ended.signal,
+        timed_out=ended.timed_out,
+        timeout=timeout,
+        duration=ended.duration,
+        output=ended.output,
+        output_bytes=ended.output_bytes,
+        chain=_read_chain(exception),
+        checks=found,
+        malformed=malformed,
+        peak_memory=ended.peak_memory,
+        memory_total=psutil.virtual_memory().total,
+        left_running=ended.left_running,
+    )
+
+
+def _read_chain(path: Path) -> tuple[Raised, ...]:
+    """What the exception hook wrote; empty when there was no uncaught exception (its text is parsed then)."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return tuple(
+            Raised(
+                one["type"],
+                one["message"],
+                one["relation"],
+                tuple((file, function) for file, function in one["frames"]),
+            )
+            for one in json.loads(path.read_text(encoding="utf-8", errors="replace"))["chain"]
+        )
+    return ()
+
+
+def _as_json(observation: Observation) -> dict[str, object]:
+    """The observation without its output, which is in the log."""
+    return {
+        "exit_status": observation.exit_status,
+        "signal": observation.signal,
+        "timed_out": observation.timed_out,
+        "timeout": observation.timeout,
+        "duration": round(observation.duration, 3),
+        "output_bytes": observation.output_bytes,
+        "peak_memory": observation.peak_memory,
+        "left_running": observation.left_running,
+        "malformed": observation.malformed,
+        "checks": [{"check": c.name, "ok": c.ok, "value": c.value, "message": c.message} for c in observation.checks],
+        "exception": [{"type": r.type, "message": r.message, "relation": r.relation} for r in observation.chain],
+    }

@@ -1,0 +1,1 @@
+"""Tests of `bisect`; they mirror `bisect_tool/`."""

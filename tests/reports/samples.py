@@ -1,0 +1,348 @@
+"""Reports to test with, written as strips: one symbol for each build, as the terminal shows them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from bisect_tool.reports.answer import with_summary
+from bisect_tool.reports.report import (
+    Appeared,
+    Boundary,
+    CasePart,
+    Counts,
+    Difference,
+    Entry,
+    Episode,
+    Failure,
+    Fixed,
+    Hole,
+    Machine,
+    Range,
+    Report,
+    Signature,
+    SpecPart,
+)
+
+RELEASES = ("2.8.0", "2.9.0", "2.9.1", "2.10.0", "2.11.0", "2.12.0", "2.12.1", "2.13.0", "2.14.0", "2.15.0")
+IDS = {"A": "=zero-grad", "B": "5e1f0c9ab2d4"}
+NO_SPACE = "health check: libcudart.so.13: cannot open shared object file"
+HOSTILE = (
+    "<script>alert(1)</script> ```` | @torvalds fixes #12 https://example.org/x\n"
+    "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b2J \u202edesrever \x00\x08 <!-- --> & \"quoted\" 'single'"
+)
+TRACEBACK = (
+    "Traceback (most recent call last):\n"
+    '  File "repro.py", line 31, in <module>\n'
+    "    main()\n"
+    '  File "repro.py", line 27, in main\n'
+    "    raise AssertionError('gradient is all zero: max |grad| = 0.0, expected 1.0')\n"
+    "AssertionError: gradient is all zero: max |grad| = 0.0, expected 1.0"
+)
+GIT_BEFORE = "0fabc3ba44823f257e70ce397d989c8de5e362c1"
+GIT_AFTER = "449b1768410104d3ed79d3bcfe4ba1d65c7f22c0"
+
+
+def timeline(strip: str, builds: tuple[str, ...] = RELEASES) -> tuple[Entry, ...]:
+    """A timeline from symbols: `✓` pass, a letter of `IDS`, `~` flaky with A, `?` untestable, `·` not tried."""
+    start = datetime(2026, 1, 1, 4, 15, tzinfo=UTC)
+    return tuple(
+        _entry(symbol, build, (start + timedelta(days=i)).isoformat())
+        for i, (symbol, build) in enumerate(zip(strip, builds, strict=True))
+    )
+
+
+def case(name: str, strip: str, builds: tuple[str, ...] = RELEASES, role: str = "test") -> CasePart:
+    """One case."""
+    return CasePart.model_validate(
+        {
+            "name": name,
+            "role": role,
+            "command": f"python repro.py --backend {name}",
+            "timeline": timeline(strip, builds),
+        }
+    )
+
+
+def failure(
+    letter: str, *episodes: Episode, name: str = "", case_name: str = "inductor", text: str = TRACEBACK
+) -> Failure:
+    """A failure of `IDS`."""
+    return Failure(
+        id=IDS[letter],
+        name=name or {"A": "zero-grad", "B": "lowering-error"}[letter],
+        case=case_name,
+        signature=Signature(
+            kind="exception",
+            title="AssertionError: gradient is all zero",
+            types=("AssertionError",),
+            message="gradient is all zero: max |grad| = #, expected #",
+            text=text,
+        ),
+        episodes=episodes,
+    )
+
+
+def report(*cases: CasePart, failures: tuple[Failure, ...] = (), **more: object) -> Report:
+    """A report about `cases`; `more` are fields of `Report`."""
+    builds = [entry.build for entry in cases[0].timeline]
+    tried = sum(entry.state != "not tried" for entry in cases[0].timeline)
+    fields: dict[str, object] = {
+        "outcome": "exact",
+        "summary": (),
+        "spec": SpecPart(
+            name="diagonal-scatter-grad",
+            title="Inductor returns an all-zero gradient for diagonal_scatter(...).sum()",
+            issue="https://github.com/pytorch/pytorch/issues/1",
+            package="torch",
+            path="repro_specs/diagonal-scatter-grad/spec.yaml",
+            digest="d1a60a15ca77e12d",
+        ),
+        "channel": "release",
+        "source": "https://example.org/simple",
+        "range": Range(asked_from="2.8", asked_to="2.15", first=builds[0], last=builds[-1]),
+        "cases": cases,
+        "failures": failures,
+        "counts": Counts(builds_considered=len(builds), builds_installed=tried, trials=3 * tried, trials_known=2),
+        "elapsed_s": 754.2,
+        "environment": Machine(
+            platform="Linux-6.1-x86_64",
+            python="3.11.9",
+            device="cpu",
+            cpu="AMD EPYC 9654 96-Core Processor",
+            tool="0.1.0",
+            uv="0.9.7",
+        ),
+        "repeat": "bisect run repro_specs/diagonal-scatter-grad/spec.yaml --from 2.8 --to 2.15 --device cpu",
+        "started": "2026-11-30T04:20:00+00:00",
+        "cache": "cache",
+    }
+    made = Report.model_validate(fields | more)
+    return made if made.summary else with_summary(made)
+
+
+def boundary(before: str, after: str) -> Boundary:
+    """A change that brought a new triton, one CUDA library and many other packages."""
+    others = tuple(Difference(name=f"package-{i:02}", before=f"1.{i}", after=f"1.{i + 1}") for i in range(12))
+    return Boundary(
+        before=before,
+        after=after,
+        revision_before=GIT_BEFORE,
+        revision_after=GIT_AFTER,
+        differences=(
+            Difference(name="torch", before=before, after=after),
+            *others,
+            Difference(name="numpy", before="2.3.1", after="2.3.2"),
+            Difference(name="nvidia-cublas-cu12", before="12.8.4.1", after=None),
+            Difference(name="triton", before="3.4.0", after="3.5.0"),
+        ),
+    )
+
+
+def exact() -> Report:
+    """Appeared and fixed, both exact."""
+    return report(
+        case("eager", "✓·✓·✓✓·✓✓✓", role="control"),
+        case("inductor", "✓·✓·✓A·A✓✓"),
+        failures=(failure("A", Episode(appeared=_appeared("2.11.0", "2.12.0"), fixed=_fixed("2.13.0", "2.14.0"))),),
+        boundaries=(boundary("2.11.0", "2.12.0"), boundary("2.13.0", "2.14.0")),
+        advice=("Two builds share the commit of 2.12.0; look at the newer one first.",),
+    )
+
+
+def narrowed() -> Report:
+    """Holes inside both ends; still there in the last build but one, which is the last that could be tested."""
+    holes = (Hole(build="2.10.0", reason=NO_SPACE), Hole(build="2.11.0", reason=NO_SPACE, tried=False))
+    appeared = Appeared(
+        kind="narrowed",
+        last_without="2.9.1",
+        first_with="2.12.0",
+        untestable=("2.10.0", "2.11.0"),
+        holes=holes,
+        verified=True,
+        left_out=("2.11.1 was yanked: broken wheel",),
+    )
+    fixed = Fixed(kind="open", last_with="2.14.0", first_without=None, untestable=("2.15.0",))
+    return report(
+        case("inductor", "✓·✓?·A··A?"),
+        failures=(failure("A", Episode(appeared=appeared, fixed=fixed)),),
+        outcome="narrowed",
+        boundaries=(boundary("2.9.1", "2.12.0"),),
+        range=Range(
+            asked_from="2.7.9",
+            asked_to=None,
+            first="2.8.0",
+            last="2.15.0",
+            notes=("No build 2.7.9: the range starts at 2.8.0.",),
+        ),
+    )
+
+
+def open_ended() -> Report:
+    """The failure is in every build."""
+    episode = Episode(
+        appeared=Appeared(kind="open", last_without=None, first_with="2.8.0"),
+        fixed=Fixed(kind="open", last_with="2.15.0", first_without=None),
+    )
+    return report(
+        case("repro", "A···A····A"), failures=(failure("A", episode, case_name="repro"),), outcome="no change"
+    )
+
+
+def changed() -> Report:
+    """A is hidden by B for two builds and comes back; a second case has B only."""
+    first = Episode(
+        appeared=_appeared("2.9.0", "2.9.1"),
+        fixed=_fixed("2.11.0", "2.12.0", changed_into=(IDS["B"],)),
+    )
+    again = Episode(
+        appeared=_appeared("2.12.1", "2.13.0", changed_from=(IDS["B"],)),
+        fixed=Fixed(kind="open", last_with="2.15.0", first_without=None),
+    )
+    masking = Episode(
+        appeared=_appeared("2.11.0", "2.12.0", changed_from=(IDS["A"],)),
+        fixed=_fixed("2.12.1", "2.13.0", changed_into=(IDS["A"],)),
+    )
+    return report(
+        case("eager", "✓✓✓✓✓✓✓✓✓✓", role="control"),
+        case("inductor", "✓✓AAABBAAA"),
+        failures=(failure("A", first, again), failure("B", masking)),
+        boundaries=(boundary("2.9.0", "2.9.1"), boundary("2.11.0", "2.12.0"), boundary("2.12.1", "2.13.0")),
+    )
+
+
+def flaky() -> Report:
+    """Fails in two trials of five since 2.12.0."""
+    episode = Episode(
+        appeared=_appeared("2.11.0", "2.12.0"),
+        fixed=Fixed(kind="open", last_with="2.15.0", first_without=None),
+    )
+    return report(
+        case("inductor", "✓✓·✓✓~·~~~"),
+        failures=(failure("A", episode),),
+        boundaries=(boundary("2.11.0", "2.12.0"),),
+    )
+
+
+def unchanged() -> Report:
+    """Passes everywhere."""
+    return report(case("inductor", "✓···✓····✓"), outcome="no change")
+
+
+def not_judged() -> Report:
+    """Nothing could be tested."""
+    return report(case("eager", "??········", role="control"), case("inductor", "??········"), outcome="not judged")
+
+
+def nightlies(count: int = 400) -> tuple[str, ...]:
+    """Version strings of a dated stream."""
+    start = datetime(2025, 4, 1, tzinfo=UTC)
+    return tuple(f"2.10.0.dev{start + timedelta(days=i):%Y%m%d}+cu130" for i in range(count))
+
+
+def long() -> Report:
+    """Four hundred nightlies, of which a few were tried; a hole of sixty builds inside the first end."""
+    builds = nightlies()
+    strip = list("·" * 400)
+    for i in (0, 80, 130, 139):
+        strip[i] = "✓"
+    for i in (140, 142, 150, 170, 198, 199):
+        strip[i] = "?"
+    for i in (200, 203, 240, 300, 310):
+        strip[i] = "A"
+    for i in (311, 330, 399):
+        strip[i] = "✓"
+    holes = tuple(Hole(build=builds[i], reason=NO_SPACE, tried=strip[i] == "?") for i in range(140, 200))
+    appeared = Appeared(
+        kind="narrowed",
+        last_without=builds[139],
+        first_with=builds[200],
+        untestable=tuple(builds[140:200]),
+        holes=holes,
+        verified=True,
+        compare=f"https://github.com/pytorch/pytorch/compare/{GIT_BEFORE[:12]}...{GIT_AFTER[:12]}",
+    )
+    return report(
+        case("eager", "".join("✓" if s in "✓A" else s for s in strip), builds, role="control"),
+        case("aot_eager", "".join("✓" if s in "✓A" else s for s in strip), builds, role="control"),
+        case("inductor", "".join(strip), builds),
+        failures=(failure("A", Episode(appeared=appeared, fixed=_fixed(builds[310], builds[311]))),),
+        outcome="narrowed",
+        boundaries=(boundary(builds[139], builds[200]), boundary(builds[310], builds[311])),
+        channel="nightly",
+    )
+
+
+def hostile() -> Report:
+    """Every text that comes from outside is hostile."""
+    episode = Episode(
+        appeared=Appeared(
+            kind="narrowed",
+            last_without="2.9.1",
+            first_with="2.12.0",
+            untestable=("2.10.0",),
+            holes=(Hole(build="2.10.0", reason=HOSTILE),),
+            left_out=(HOSTILE,),
+            compare="javascript:alert(1)",
+        ),
+        fixed=Fixed(kind="open", last_with="2.15.0", first_without=None),
+    )
+    bad = failure("A", episode, name=HOSTILE, text=HOSTILE)
+    bad = bad.model_copy(update={"signature": bad.signature.model_copy(update={"title": HOSTILE, "text": HOSTILE})})
+    base = report(case("inductor", "✓·✓??AAAAA"), failures=(bad,), outcome="narrowed")
+    dirty = base.model_dump(by_alias=True)
+    dirty["spec"] |= {"title": HOSTILE, "issue": "javascript:alert(1)"}
+    dirty |= {"advice": (HOSTILE,), "repeat": HOSTILE, "summary": (HOSTILE,), "source": HOSTILE}
+    dirty["environment"] |= {"cpu": HOSTILE}
+    dirty["failures"][0]["signature"] |= {"text": HOSTILE, "title": HOSTILE}
+    return Report.model_validate(dirty)
+
+
+ALL = {
+    "exact": exact,
+    "narrowed": narrowed,
+    "open": open_ended,
+    "changed": changed,
+    "flaky": flaky,
+    "unchanged": unchanged,
+    "not_judged": not_judged,
+    "long": long,
+    "hostile": hostile,
+}
+
+
+def _entry(symbol: str, build: str, date: str) -> Entry:
+    fields: dict[str, object] = {"build": build, "date": date, "trials": 2, "log": f"trials/{build}/log.txt"}
+    match symbol:
+        case "✓":
+            fields |= {"state": "pass", "duration_s": 4.2}
+        case "~":
+            fields |= {"state": "flaky", "failure": IDS["A"], "failures": (IDS["A"],), "rate": 0.4, "trials": 5}
+        case "?":
+            fields |= {"state": "untestable", "reason": NO_SPACE, "trials": 1}
+        case "·":
+            fields |= {"state": "not tried", "trials": 0, "log": None}
+        case _:
+            fields |= {"state": "failing", "failure": IDS[symbol], "failures": (IDS[symbol],), "duration_s": 5.0}
+    return Entry.model_validate(fields)
+
+
+def _appeared(last_without: str, first_with: str, changed_from: tuple[str, ...] = ()) -> Appeared:
+    return Appeared(
+        kind="exact",
+        last_without=last_without,
+        first_with=first_with,
+        changed_from=changed_from,
+        verified=True,
+        compare=f"https://github.com/pytorch/pytorch/compare/{GIT_BEFORE[:12]}...{GIT_AFTER[:12]}",
+    )
+
+
+def _fixed(last_with: str, first_without: str, changed_into: tuple[str, ...] = ()) -> Fixed:
+    return Fixed(
+        kind="exact",
+        last_with=last_with,
+        first_without=first_without,
+        changed_into=changed_into,
+        verified=True,
+        compare=f"https://github.com/pytorch/pytorch/compare/{GIT_BEFORE[:12]}...{GIT_AFTER[:12]}",
+    )

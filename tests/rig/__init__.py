@@ -1,0 +1,1 @@
+"""The test bed: wheels made on the fly, a local index that misbehaves, bad scripts, random histories."""

@@ -1,0 +1,1 @@
+"""Provokes real uv into the errors that the tool must tell apart: ``python -m tests.rig.provoking``."""

@@ -1,0 +1,98 @@
+"""The reference parts of `docs/`, made from the code. `--check` tells whether they are current instead of writing them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bisect_tool import errors
+from bisect_tool.reports.schema import report_schema
+from bisect_tool.spec.model import Case, NamedFailure, Spec
+from bisect_tool.spec.schema import json_schema
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def exit_statuses() -> str:
+    """One row for each way in which `bisect` ends."""
+    lines = [
+        "# Exit statuses",
+        "",
+        "Made from `bisect_tool/errors.py`. Every status has one meaning; 0 to 5 are answers of `bisect run`, the others end",
+        "it early with a message that says what happened, where, and what to do next.",
+        "",
+        "| status | name | meaning |",
+        "|---|---|---|",
+    ]
+    meanings = {
+        errors.Answered.EXACT: "every change that was found lies between two neighbouring builds",
+        errors.Answered.NARROWED: "a change was found, but at least one end of it is only narrowed down",
+        errors.Answered.NO_CHANGE: "every testable build of the range behaves the same",
+        errors.Answered.NOT_JUDGED: "too few builds could be tested to say anything",
+    }
+    lines += [f"| {status.value} | {status.name.lower().replace('_', ' ')} | {meaning} |" for status, meaning in meanings.items()]
+    lines.insert(len(lines) - len(meanings) + 1, "| 1 | findings | `bisect cache verify` found a changed file |")
+    lines.insert(len(lines) - len(meanings) + 2, "| 2 | usage | the command line cannot be understood |")
+    for kind in sorted(_kinds(), key=lambda kind: kind.status):
+        lines.append(f"| {kind.status} | {kind.__name__} | {_first_line(kind)} |")
+    lines.append(f"| {errors.BisectError.status} | defect | a defect of bisect itself; its traceback is printed |")
+    return "\n".join(lines) + "\n"
+
+
+def _kinds() -> Iterator[type[errors.BisectError]]:
+    for _, kind in inspect.getmembers(errors, inspect.isclass):
+        if issubclass(kind, errors.BisectError) and kind is not errors.BisectError:
+            yield kind
+
+
+def _first_line(kind: type) -> str:
+    return " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())
+
+
+def spec_reference() -> str:
+    """One row for each key of a spec."""
+    lines = ["# The keys of a spec", "", "Made from `bisect_tool/spec/model.py`; `bisect schema` prints the JSON Schema.", ""]
+    for title, model in (("A spec", Spec), ("A case", Case), ("A named failure", NamedFailure)):
+        lines += [f"## {title}", "", "| key | left out | meaning |", "|---|---|---|"]
+        for name, field in model.model_fields.items():
+            default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
+            lines.append(f"| `{field.alias or name}` | {default} | {field.description} |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _default(value: object) -> str:
+    if value is None or value in ((), "", {}):
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(f"`{getattr(one, 'name', one)}`" for one in value)
+    return f"`{value}`"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "exit-statuses.md": exit_statuses,
+    "spec.md": spec_reference,
+    "spec-schema.json": lambda: json.dumps(json_schema(), indent=2) + "\n",
+    "report-schema.json": lambda: json.dumps(report_schema(), indent=2) + "\n",
+}
+
+
+def main() -> int:
+    """Write the pages, or compare them."""
+    stale = []
+    for name, make in PAGES.items():
+        path, text = DOCS / name, make()
+        if "--check" not in sys.argv:
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(name)
+    if stale:
+        print(f"not current: {', '.join(stale)}. Run: python tools/generate_docs.py")  # noqa: T201
+    return bool(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
