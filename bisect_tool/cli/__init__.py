@@ -21,7 +21,9 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         """Their names, in the order of the alphabet."""
-        return sorted(module.name.rstrip("_") for module in pkgutil.iter_modules(__path__) if not module.name[0] == "_")
+        return sorted(
+            module.name.rstrip("_") for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")
+        )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load the module of one command."""
@@ -40,9 +42,8 @@ class Commands(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(args[0], self.list_commands(ctx), 1) if args else []
-            if near:
-                error.message += f" Did you mean {near[0]!r}?"
-            raise
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"{error.message}{meant}", error.ctx) from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -76,7 +77,9 @@ def main() -> None:
         status = _show(_interrupted())
     except Exception:  # noqa: BLE001  a defect of the tool: the whole traceback is what its developers need
         traceback.print_exc()
-        click.echo("\nbisect has a defect. Please report the lines above; everything learned so far is stored.", err=True)
+        click.echo(
+            "\nbisect has a defect. Please report the lines above; everything learned so far is stored.", err=True
+        )
         status = BisectError.status
     sys.exit(status if isinstance(status, int) else 0)
 

@@ -50,7 +50,9 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
     """The settings; takes their flags out of `flags`."""
     from bisect_tool.settings import read_settings
 
-    own = {name: flags.pop(name) for name in ("cache", "index", "max_cache", "wheelhouse", "verify") if name in flags}
+    own: dict[str, object] = {
+        name: flags.pop(name) for name in ("cache", "index", "max_cache", "wheelhouse", "verify") if name in flags
+    }
     return read_settings(own, os.environ, Path.home())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bisect_tool.builds.bounds import Selection, select
@@ -28,7 +28,7 @@ class Wishes:
 
     pre: bool = False
     yanked: bool = False
-    policy: Policy = Policy()
+    policy: Policy = field(default_factory=Policy)
     fresh: bool = False
     retry_untestable: bool = False
 
@@ -112,9 +112,3 @@ def _from_spec(python: str | None, folder: Path) -> str | None:
     if python is not None and "/" in python and not Path(python).is_absolute():
         return str(folder / python)
     return python
-
-
-def adjusted(read: ReadSpec, **changes: object) -> ReadSpec:
-    """The spec with what the command line overrides; None leaves a value as it is."""
-    given = {key: value for key, value in changes.items() if value is not None}
-    return replace(read, spec=read.spec.model_copy(update=given)) if given else read

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from bisect_tool.environments import locks
 from bisect_tool.environments.cache_folder import CacheFolder
@@ -29,6 +27,7 @@ from bisect_tool.environments.environment import (
 from bisect_tool.environments.uv import Download
 from bisect_tool.errors import CommandFault, MachineFault
 from bisect_tool.reports import events
+from bisect_tool.reports.report import State as ReportState
 from bisect_tool.runs.judging import as_values, shortened, verdict_of
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.session import Session
@@ -63,7 +62,12 @@ class Loop:
         while (choice := self._choose()) is not None:
             session, probe = choice
             self._open(session, probe)
-            now = (session.asked.repro.digest, probe, len(session.seen[probe.cases[-1], probe.build]), dict(session.broken))
+            now = (
+                session.asked.repro.digest,
+                probe,
+                len(session.seen[probe.cases[-1], probe.build]),
+                dict(session.broken),
+            )
             if now == before:
                 raise MachineFault(
                     "the search asks for the same trial again although nothing was learned",
@@ -172,11 +176,10 @@ class Loop:
                 trouble = self._trial(session, case, probe.build, environment)
                 if trouble is None:
                     return
-                if trouble.command:
-                    break
+                if trouble.command or attempt == ATTEMPTS:
+                    error = CommandFault if trouble.command else MachineFault
+                    raise error(trouble.reason, where=f"case {case} on {version}", advice=trouble.advice)
                 self.tell(events.MachineTrouble(trouble.reason, attempt, ATTEMPTS))
-        error = CommandFault if trouble.command else MachineFault
-        raise error(trouble.reason, where=f"case {case} on {version}", advice=trouble.advice)
 
     def _take_over(self, session: Session, case: str, number: int) -> bool:
         """Take the trials that another run has made of the same case in the meantime."""
@@ -201,7 +204,7 @@ class Loop:
         finished = run_trial(
             TrialOrder(
                 files=asked.repro.files,
-                words=case_command(described, asked.read.spec, asked.repro),
+                words=case_command(described, asked.repro),
                 variables=asked.variables(described),
                 timeout=asked.read.spec.timeout_of(described),
                 device=asked.device.name,
@@ -257,14 +260,16 @@ class Loop:
     def _report_trial(self, session: Session, case: str, number: int, seconds: float) -> None:
         state = session.state(case, number)
         version = session.asked.builds[number].version
-        self.tell(events.TrialFinished(version, case, word_of(state), failure_name(session, state), seconds, stored=False))
+        self.tell(
+            events.TrialFinished(version, case, word_of(state), failure_name(session, state), seconds, stored=False)
+        )
 
     def _report_state(self, session: Session, case: str, number: int, state: State | None) -> None:
         version = session.asked.builds[number].version
         self.tell(events.StateKnown(case, version, word_of(state), failure_name(session, state)))
 
 
-def word_of(state: State | None) -> events.State:
+def word_of(state: State | None) -> ReportState:
     """The word of product and report for a state."""
     match state:
         case None:
@@ -285,10 +290,3 @@ def failure_name(session: Session, state: State | None) -> str | None:
         return None
     found = [session.failures[failure] for failure in sorted(state.failures)]
     return ", ".join(failure.name or failure.signature.title for failure in found)
-
-
-@contextmanager
-def session_lock(folder: Path) -> Iterator[None]:
-    """Held while a database is migrated."""
-    with locks.exclusive(folder / "database.lock"):
-        yield

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from bisect_tool import __version__
 from bisect_tool.builds.bounds import between_left_out
@@ -17,7 +17,7 @@ from bisect_tool.reports import report as parts
 from bisect_tool.reports.sentences import summarize
 from bisect_tool.runs.session import SeenTrial, Session
 from bisect_tool.search import answer as found
-from bisect_tool.search.states import Failing, Flaky, Judged, State, Untestable, trials_of
+from bisect_tool.search.states import Failing, Flaky, State, Untestable, trials_of
 from bisect_tool.spec.model import Case
 from bisect_tool.spec.repro import case_command
 from bisect_tool.trials.failure import Failed, FoundFailure
@@ -101,7 +101,7 @@ class _Maker:
         return parts.CasePart(
             name=case.name,
             role=case.role.value,
-            command=shlex.join(case_command(case, asked.read.spec, asked.repro)),
+            command=shlex.join(case_command(case, asked.repro)),
             timeline=tuple(self._entry(case.name, number, states.get(number)) for number in range(len(asked.builds))),
         )
 
@@ -164,7 +164,9 @@ class _Maker:
     def _end(self, end: found.End) -> dict[str, Any]:
         builds = self.session.asked.builds
         holes = tuple(
-            parts.Hole(build=builds[hole.build].version, reason=hole.reason or "not tried", tried=hole.reason is not None)
+            parts.Hole(
+                build=builds[hole.build].version, reason=hole.reason or "not tried", tried=hole.reason is not None
+            )
             for hole in end.holes
         )
         return {
@@ -184,7 +186,7 @@ class _Maker:
         if before is None or after is None:
             return ()
         asked = self.session.asked
-        between = between_left_out(asked.listing, asked.builds[before], asked.builds[after])
+        between = between_left_out(asked.selection, asked.builds[before], asked.builds[after])
         return tuple(
             f"{one.version}: {one.because.value}{f' ({one.detail})' if one.detail else ''}"
             + ("; --yanked includes it" if one.because is LeftOutBecause.YANKED else "")
@@ -270,7 +272,8 @@ def _rate(state: State | None) -> float | None:
 def _telling(trials: Sequence[SeenTrial]) -> SeenTrial | None:
     """The trial whose log says most: the last one that failed, else the last one."""
     failing = [trial for trial in trials if isinstance(trial.verdict, Failed)]
-    return (failing or list(trials) or [None])[-1]
+    shown = failing or trials
+    return shown[-1] if shown else None
 
 
 def _signature(example: FoundFailure) -> parts.Signature:
@@ -329,7 +332,3 @@ def _cpu() -> str:
             return next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "")
     except OSError:
         return platform.processor()
-
-
-Outcome = Literal["exact", "narrowed", "no change", "not judged", "unfinished"]
-__all__ = ["Circumstances", "Judged", "make_report"]

@@ -179,7 +179,9 @@ class _Builder:
             if key is None:
                 continue
             if key in entries:
-                self.note(event, (*at, key), f"the key a second time (first on line {entries[key].line})", "each key once")
+                self.note(
+                    event, (*at, key), f"the key a second time (first on line {entries[key].line})", "each key once"
+                )
             elif key == "<<":
                 self.note(event, (*at, key), "a merge key", "the keys themselves; copy them here")
             else:
@@ -207,7 +209,9 @@ class _Builder:
             self.stop(event, at, f"`*{name}`", f"an anchor `&{name}` further up")
         node = self.anchors[name]
         if node is None:
-            self.stop(event, at, f"`*{name}` inside the value that it stands for", "a value that does not contain itself")
+            self.stop(
+                event, at, f"`*{name}` inside the value that it stands for", "a value that does not contain itself"
+            )
         if len(at) + node.height > MAX_DEPTH:
             self.stop(event, at[:1], f"values nested more than {MAX_DEPTH} deep", "a flat spec")
         return replace(node, line=_line(event))
@@ -226,7 +230,7 @@ class _Builder:
 
 
 def _line(event: yaml.Event) -> int:
-    return int(event.start_mark.line) + 1
+    return int(event.start_mark.line) + 1 if event.start_mark else 1
 
 
 def _shown_tag(tag: str) -> str:

@@ -31,7 +31,7 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_one_or_many)]
 class Frozen(BaseModel):
     """Immutable; unknown keys are mistakes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Case(Frozen):

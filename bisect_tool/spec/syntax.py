@@ -14,7 +14,11 @@ _PLAIN_WORDS = (
     ("unexpected end of stream", "the end of the file inside quotes", "the closing quote"),
     ("could not find expected ':'", "a line without a colon", "`key: value`"),
     ("expected <block end>", "a line that fits neither the level above nor this one", "the same indentation all along"),
-    ("did not find expected key", "a line that fits neither the level above nor this one", "the same indentation all along"),
+    (
+        "did not find expected key",
+        "a line that fits neither the level above nor this one",
+        "the same indentation all along",
+    ),
     ("did not find expected '-'", "a line without `- ` in a list", "`- ` before each entry, all at one indentation"),
     ("block sequence entries are not allowed", "`- ` in the middle of a line", "each entry on a line of its own"),
     ("unknown escape character", "a backslash that means nothing in double quotes", "single quotes, or `\\\\`"),

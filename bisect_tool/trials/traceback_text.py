@@ -206,7 +206,9 @@ class _Reader:
             elif (repeated := _REPEATED.match(line)) and len(frames) < 2 * MOST_FRAMES:
                 frames += frames[-1:] * min(int(repeated[1]), MOST_FRAMES)
             self.at += 1
-        return frames[-MOST_FRAMES:]
+        if len(frames) > MOST_FRAMES:  # both ends tell more than the middle
+            frames[MOST_FRAMES // 2 : -MOST_FRAMES // 2] = []
+        return frames
 
     def _ends_frames(self, line: str, *, headed: bool) -> bool:
         if line[:1] in {" ", ""} and not line.endswith(_HEADER):

@@ -34,10 +34,15 @@ def _row(pattern: str, replacement: str | Callable[[re.Match[str]], str], why: s
     return Volatile(re.compile(pattern), replacement, why)
 
 
+def is_made_up(path: str) -> bool:
+    """Whether the name of a file was made by a program: Inductor, Triton, tempfile, FX, `exec`."""
+    return path.startswith("<") or _MADE_UP.search(path) is not None
+
+
 def _name_of_path(match: re.Match[str]) -> str:
     """`<generated>` for a file with a made-up name, the base name of a source file, `<path>` for another absolute path."""
     path = match.group()
-    if _MADE_UP.search(path):
+    if is_made_up(path):
         return "<generated>"
     if _FILE.search(path):
         return path.rsplit("/", 1)[1]
@@ -52,13 +57,20 @@ VOLATILE: tuple[Volatile, ...] = (
     _row(r"\b0x[0-9a-fA-F]++", "#", "an address"),
     _row(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?(?:[.,]\d++)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)", "<time>", "a date"),
     _row(r"(?<![\w:.])\d{1,2}:\d\d:\d\d(?:[.,]\d++)?(?!\w)", "<time>", "a time of day or a duration"),
+    _row(r"\b([A-Z]\w*?)Backward\d*+\b", r"\1", "nodes of autograd: ExpBackward0 until 2.10, Exp from 2.11"),
+    _row(
+        r"""[\[({](?:(['"])(?:(?!\1).){0,99}+\1, ?){3,}+[^\])}]{0,99}+[\])}]?""",
+        "<names>",
+        "an enumeration of all that is known (options, backends) grows from release to release",
+    ),
     _row(
         r"(?<![\w/.~+-])[\w.~+-]*+(?:/[\w.~+@=-]++)++",
         _name_of_path,
         "folders differ by machine, environment and build; the name of a source file tells where",
     ),
-    _row(rf"(\.{_SOURCE}\b['\"]?):\d++(?::\d++)?(?!\w)", r"\1", "line and column after the name of a file"),
+    _row(rf"(\.{_SOURCE}\b['\"]?|<generated>):\d++(?::\d++)?(?!\w)", r"\1", "line and column after the name of a file"),
     _row(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<hash>", "a UUID"),
+    _row(r"\bc[a-z2-7]{51}(?:\.[a-z]\w*+)*+(?::\d++)*+(?!\w)", "<generated>", "a file of Inductor without its folder"),
     _row(r"\b(?=[a-z]*+\d)[a-z0-9]{26,}+\b", "<hash>", "Inductor names files and modules by a hash in base 32"),
     _row(
         r"(?<![\w.])(?=[a-f]*+\d)(?=\d*+[a-f])[0-9a-f]{7,}+\b(?![-+.]\d)",
@@ -86,7 +98,9 @@ VOLATILE: tuple[Volatile, ...] = (
         "durations and sizes, whose unit depends on their value",
     ),
     _row(
-        rf"{_NUMBER}(?!\w)", "#", "numbers standing alone: values, indices, shapes, process ids; not those inside words"
+        rf"{_NUMBER}(?:[uU]?[lL]{{1,2}})?(?!\w)",
+        "#",
+        "numbers standing alone: values, indices, shapes, process ids; not those inside words",
     ),
     _row(r"\[ ?#(?: ?, ?#)*+,? ?\]", "[#]", "a shape of any rank"),
     _row(r"\( ?#(?: ?, ?#)*+,? ?\)", "(#)", "the same"),

@@ -1,0 +1,152 @@
+"""What happens during a run, for whoever watches it. Durations are in seconds, sizes in bytes, builds are versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bisect_tool.reports.report import State
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A question is taken up. `cases` are (name, role)."""
+
+    spec: str
+    package: str
+    builds: tuple[str, ...]
+    cases: tuple[tuple[str, str], ...]
+    device: str
+    steps_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class BuildChosen:
+    """The next build, and why it is the next."""
+
+    build: str
+    why: str
+    steps_left: int
+    seconds_left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Installing:
+    """An environment is being made; `size` is that of the wheel."""
+
+    build: str
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Downloading:
+    """`done` of `total` bytes of the package `name` are here."""
+
+    build: str
+    name: str
+    done: int
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """The environment is ready; `cached` says that it was there before."""
+
+    build: str
+    seconds: float
+    cached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """The health check runs."""
+
+    build: str
+
+
+@dataclass(frozen=True, slots=True)
+class Untestable:
+    """The build cannot be used."""
+
+    build: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialStarted:
+    """A trial begins. `purpose` is `search`, `control` or `verify`."""
+
+    build: str
+    case: str
+    purpose: str
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFinished:
+    """A trial has ended with the state that the case now has; `stored` says that another run made it."""
+
+    build: str
+    case: str
+    state: State
+    failure: str | None
+    seconds: float
+    stored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StateKnown:
+    """The state of a case on a build."""
+
+    case: str
+    build: str
+    state: State
+    failure: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Something else must end first."""
+
+    build: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something worth knowing."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MachineTrouble:
+    """The machine spoiled an attempt; it is made again."""
+
+    text: str
+    attempt: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The question is answered as far as it can be."""
+
+    outcome: str
+
+
+Event = (
+    RunStarted
+    | BuildChosen
+    | Installing
+    | Downloading
+    | Installed
+    | Checking
+    | Untestable
+    | TrialStarted
+    | TrialFinished
+    | StateKnown
+    | Waiting
+    | Notice
+    | MachineTrouble
+    | RunFinished
+)

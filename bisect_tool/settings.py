@@ -1,0 +1,140 @@
+"""The settings: flags over environment over file over default, and each value knows where it came from."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from bisect_tool.errors import SettingError
+from bisect_tool.quantities import format_size, parse_size
+
+PACKAGE = Path(__file__).resolve().parent
+MOST_VERIFY = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting; `sources` tells where each value came from.
+
+    `max_cache` is in bytes, None without a bound. `verify` is the number of fresh trials that both sides of a change need
+    on top of the first. `index` None: the usual settings of uv and pip decide.
+    """
+
+    cache: Path
+    index: str | None
+    max_cache: int | None
+    verify: int
+    wheelhouse: Path | None
+    sources: Mapping[str, str]
+
+    def explain(self) -> list[tuple[str, str, str]]:
+        """Name, value and source of every setting, for people."""
+        shown = {
+            "cache": str(self.cache),
+            "index": re.sub(r"//[^/@]*@", "//", self.index) if self.index else "as uv and pip are set up",
+            "max-cache": format_size(self.max_cache) if self.max_cache is not None else "no bound",
+            "verify": str(self.verify),
+            "wheelhouse": str(self.wheelhouse) if self.wheelhouse else "none",
+        }
+        return [(name, value, self.sources[name.replace("-", "_")]) for name, value in shown.items()]
+
+
+def _size(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else parse_size(str(value))
+
+
+def _count(value: object) -> int:
+    number = int(str(value))
+    if not 0 <= number <= MOST_VERIFY:
+        raise ValueError(f"{number} is not between 0 and {MOST_VERIFY}")
+    return number
+
+
+def _path(value: object) -> Path:
+    return Path(str(value)).expanduser().absolute()
+
+
+_READERS: Mapping[str, Callable[[object], Any]] = {
+    "cache": _path,
+    "index": str,
+    "max_cache": _size,
+    "verify": _count,
+    "wheelhouse": _path,
+}
+
+
+def read_settings(
+    flags: Mapping[str, object], environ: Mapping[str, str], home: Path, *, package: Path = PACKAGE
+) -> Settings:
+    """All settings; a flag that is None was not given. `package` is where this tool lies.
+
+    Raises `SettingError`.
+    """
+    file = _settings_file(environ, home)
+    from_file = _read_file(file)
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    defaults: dict[str, object] = {"cache": _default_cache(environ, home, package), "verify": 2}
+    for name in _READERS:
+        variable = f"BISECT_{name.upper()}"
+        places = (
+            (f"--{name.replace('_', '-')}", flags.get(name)),
+            (variable, environ.get(variable) or None),
+            (str(file), from_file.get(name)),
+            ("default", defaults.get(name)),
+        )
+        source, value = next((place for place in places if place[1] is not None), ("default", None))
+        values[name] = None if value is None else _read(name, value, source)
+        sources[name] = source
+    return Settings(**values, sources=sources)
+
+
+def _read(name: str, value: object, source: str) -> Any:
+    try:
+        return _READERS[name](value)
+    except ValueError as error:
+        raise SettingError(
+            f"the setting {name.replace('_', '-')} cannot be used: {error}", where=source, advice="correct the value"
+        ) from error
+
+
+def _settings_file(environ: Mapping[str, str], home: Path) -> Path:
+    if named := environ.get("BISECT_CONFIG"):
+        return Path(named)
+    return Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "bisect" / "config.toml"
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    """The settings of the file, with `_` for `-`; empty when there is none."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise SettingError(
+            f"the settings file cannot be read: {error}", where=str(path), advice="correct it"
+        ) from error
+    settings = {name.replace("-", "_"): value for name, value in found.items()}
+    for name in settings:
+        if name not in _READERS:
+            near = get_close_matches(name, _READERS, 1)
+            meant = f"; did you mean {near[0].replace('_', '-')!r}?" if near else ""
+            raise SettingError(
+                f"the settings file has an unknown key {name.replace('_', '-')!r}{meant}",
+                where=str(path),
+                advice=f"keys are {', '.join(key.replace('_', '-') for key in _READERS)}",
+            )
+    return settings
+
+
+def _default_cache(environ: Mapping[str, str], home: Path, package: Path) -> Path:
+    """The folder `cache/` of a checkout, else the user's cache folder."""
+    checkout = package.parent
+    if (checkout / ".git").exists() and (checkout / "cache" / "README.md").exists():
+        return checkout / "cache"
+    return Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "bisect"

@@ -1,0 +1,149 @@
+"""Mistakes that only the meaning of a spec shows: files that are not there, names that are used twice, what is not here yet."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from bisect_tool.spec.mistake import Location, Mistake, described, likely_word, listed
+from bisect_tool.spec.model import Role, Spec
+
+LATER = {
+    "metrics": "report the number as a check (`ok: true` or `false`) for now",
+    "hold": "pin the other package in `requires:`",
+    "flaky": "a failure that comes and goes is noticed by itself",
+    "warm": "every trial starts a process of its own",
+    "share_caches": "every trial has caches of its own",
+    "source": "the compare link is known for torch",
+}
+LATER_CHANNELS = ("nightly", "commit")
+OURS = re.compile(
+    r"^(TORCHINDUCTOR_CACHE_DIR|TRITON_CACHE_DIR|TRITON_HOME|TMPDIR|XDG_CACHE_HOME|CUDA_CACHE_PATH|TORCH_EXTENSIONS_DIR|"
+    r"HOME|VIRTUAL_ENV|PYTHONFAULTHANDLER|PYTHONUNBUFFERED|PYTHONNOUSERSITE|BISECT_\w+)$"
+)
+VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
+PYTHON = re.compile(r"^\d+\.\d+(\.\d+)?t?$")
+SHELL = re.compile(r"[|&;<>`]|\$\(")
+
+
+def not_yet(content: object) -> Iterator[Mistake]:
+    """Keys of the product that this version does not have."""
+    if not isinstance(content, Mapping):
+        return
+    for key, instead in LATER.items():
+        if key in content:
+            yield Mistake(f"`{key}`", f"nothing: it is not available in this version; {instead}", (key,))
+
+
+def mistakes(
+    content: Mapping[str, object], spec: Spec | None, folder: Path, channels: Collection[str]
+) -> list[Mistake]:
+    """Every mistake of the meaning. What can be seen without a complete `spec` is seen in `content`."""
+    found = [*_files(content, folder)]
+    if spec is not None:
+        found += [
+            *_channels(spec, channels),
+            *_names(spec),
+            *_variables(spec),
+            *_requirements(spec),
+            *_python(spec, folder),
+            *_command(spec),
+        ]
+    return found
+
+
+def _files(content: Mapping[str, object], folder: Path) -> Iterator[Mistake]:
+    script = content.get("script")
+    if isinstance(script, str):
+        yield from _file(script, ("script",), folder)
+        if script.endswith(".py") and content.get("python") is None:
+            yield from _syntax(folder / script)
+    files = content.get("files")
+    for number, name in enumerate(files if isinstance(files, (list, tuple)) else ()):
+        if isinstance(name, str):
+            yield from _file(name, ("files", number), folder)
+
+
+def _file(name: str, at: Location, folder: Path) -> Iterator[Mistake]:
+    path = folder / name
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        yield Mistake(described(name), "a path inside the folder of the spec", at)
+    elif not path.exists():
+        near = [other.name for other in folder.iterdir() if other.is_file()] if folder.is_dir() else []
+        yield Mistake(
+            f"{described(name)}, which does not exist", f"a file in {folder}", at, likely=likely_word(name, near)
+        )
+    elif not path.is_file():
+        yield Mistake(f"{described(name)}, which is no file", "a file", at)
+    elif path.stat().st_size == 0 and at == ("script",):
+        yield Mistake(f"{described(name)}, which is empty", "a script", at)
+
+
+def _syntax(path: Path) -> Iterator[Mistake]:
+    if not path.is_file():
+        return
+    try:
+        compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        yield Mistake(f"a syntax error in line {error.lineno}: {error.msg}", "a Python script", ("script",))
+    except (ValueError, RecursionError, MemoryError) as error:
+        yield Mistake(f"a script that cannot be compiled: {error}", "a Python script", ("script",))
+
+
+def _channels(spec: Spec, channels: Collection[str]) -> Iterator[Mistake]:
+    for name in spec.channel:
+        if name in LATER_CHANNELS and name not in channels:
+            yield Mistake(f'"{name}"', f"{listed(channels)}: `{name}` is not available in this version", ("channel",))
+        elif name not in channels:
+            yield Mistake(described(name), listed(channels), ("channel",), likely=likely_word(name, channels))
+    if len(spec.channel) > 1:
+        yield Mistake("several channels", "one: coarse to fine is not available in this version", ("channel",))
+    if spec.variant != "auto":
+        yield Mistake(described(spec.variant), "`auto`: with these channels the index decides", ("variant",))
+
+
+def _names(spec: Spec) -> Iterator[Mistake]:
+    for key, names in (("cases", [c.name for c in spec.cases]), ("failures", [f.name for f in spec.failures])):
+        counts = Counter(names)
+        for number, name in enumerate(names):
+            if counts[name] > 1 and names.index(name) != number:
+                yield Mistake(f'the name "{name}" a second time', "different names", (key, number, "name"))
+    if all(case.role is Role.CONTROL for case in spec.cases):
+        yield Mistake("only controls", "at least one case with the role `test`", ("cases",))
+    if spec.issue is not None and not re.match(r"^https?://\S+$", spec.issue):
+        yield Mistake(described(spec.issue), "an address that begins with https://", ("issue",))
+
+
+def _variables(spec: Spec) -> Iterator[Mistake]:
+    places: list[tuple[Location, Mapping[str, str]]] = [(("env",), spec.env)]
+    places += [(("cases", number, "env"), case.env) for number, case in enumerate(spec.cases)]
+    for at, variables in places:
+        for name in variables:
+            if OURS.match(name):
+                yield Mistake(f"{name}", "other variables: this one is set for each trial", (*at, name))
+            elif not VARIABLE.match(name):
+                yield Mistake(described(name), "the name of an environment variable", (*at, name))
+
+
+def _requirements(spec: Spec) -> Iterator[Mistake]:
+    for number, text in enumerate(spec.requires):
+        try:
+            Requirement(text)
+        except InvalidRequirement:
+            yield Mistake(
+                described(text), "a requirement, for instance `numpy` or `numpy==2.1.0`", ("requires", number)
+            )
+
+
+def _python(spec: Spec, folder: Path) -> Iterator[Mistake]:
+    if spec.python is not None and not PYTHON.match(spec.python) and not (folder / spec.python).exists():
+        yield Mistake(described(spec.python), "a version such as `3.12` or the path of an interpreter", ("python",))
+
+
+def _command(spec: Spec) -> Iterator[Mistake]:
+    if spec.command is not None and len(spec.command) == 1 and SHELL.search(spec.command[0]):
+        yield Mistake("a command line that needs a shell", f'`command: [bash, -c, "{spec.command[0]}"]`', ("command",))

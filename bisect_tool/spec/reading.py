@@ -1,0 +1,225 @@
+"""Reading specs: every mistake of every file at once, each with its place, what was expected, and the likely word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from bisect_tool.errors import SpecError
+from bisect_tool.spec import meaning
+from bisect_tool.spec.document import UnreadableError, parse_document, plain
+from bisect_tool.spec.mistake import (
+    Location,
+    Mistake,
+    SpecProblems,
+    described,
+    in_order,
+    likely_word,
+    listed,
+    spec_error,
+)
+from bisect_tool.spec.model import Case, NamedFailure, Spec
+
+MOST_BYTES = 1_000_000
+YAML = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSpec:
+    """A spec with the file that it came from; `folder` is what its paths are relative to."""
+
+    spec: Spec
+    path: Path
+    folder: Path
+
+
+class _Refused(Exception):  # noqa: N818  it carries the mistakes of one file to where all are collected
+    def __init__(self, problems: SpecProblems) -> None:
+        super().__init__(str(problems))
+        self.problems = problems
+
+
+def load_all(paths: Sequence[Path], *, channels: Collection[str]) -> list[ReadSpec]:
+    """Read every path: a spec, a folder with a `spec.yaml`, or a plain script.
+
+    Raises `SpecError` with every mistake of every one.
+    """
+    found: list[ReadSpec] = []
+    problems: list[SpecProblems] = []
+    for path in paths:
+        try:
+            found.append(_load(path, channels))
+        except _Refused as refused:
+            problems.append(refused.problems)
+    if problems:
+        raise spec_error(problems)
+    return _with_distinct_names(found)
+
+
+def override(read: ReadSpec, *, channels: Collection[str], **changes: Any) -> ReadSpec:
+    """The spec with what the command line says instead, checked in the same way; None leaves a value.
+
+    Raises `SpecError`.
+    """
+    given = {key.rstrip("_"): value for key, value in changes.items() if value not in (None, ())}
+    if not given:
+        return read
+    if "requires" in given:
+        given["requires"] = [*read.spec.requires, *given["requires"]]
+    content = read.spec.model_dump(by_alias=True, exclude_unset=True, mode="json") | given
+    flags = {key: f"--{key}" for key in given}
+    try:
+        return _checked(content, read.path, read.folder, channels, flags=flags)
+    except _Refused as refused:
+        raise spec_error([refused.problems]) from refused
+
+
+def _load(path: Path, channels: Collection[str]) -> ReadSpec:
+    if path.is_dir():
+        path /= "spec.yaml"
+    if not path.exists():
+        raise _one(path, Mistake("no such file", "a spec or a script", likely=_near(path)))
+    if path.suffix.lower() in YAML:
+        return _load_spec(path, channels)
+    return _load_script(path, channels)
+
+
+def _load_script(path: Path, channels: Collection[str]) -> ReadSpec:
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._")[:100] or "repro"
+    return _checked({"name": name, "script": path.name}, path, path.parent, channels)
+
+
+def _load_spec(path: Path, channels: Collection[str]) -> ReadSpec:
+    content = _read_bytes(path)
+    try:
+        document = parse_document(content)
+    except UnreadableError as error:
+        raise _one(path, error.mistake) from error
+    found = plain(document.root)
+    if document.mistakes:
+        # Go on, so that the user sees all mistakes; the tree holds what could be read.
+        also = _mistakes_of(found, path, channels)
+        raise _Refused(SpecProblems(path, in_order([*document.mistakes, *_placed(also, document.line_of)])))
+    try:
+        return _checked(found, path, path.parent, channels)
+    except _Refused as refused:
+        placed = _placed(refused.problems.mistakes, document.line_of)
+        raise _Refused(SpecProblems(path, in_order(placed))) from refused
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise _one(path, Mistake(f"a file of {size / 1e6:.0f} MB", "a spec of at most 1 MB"))
+        return path.read_bytes()
+    except OSError as error:
+        raise _one(path, Mistake(f"a file that cannot be read ({error.strerror})", "a readable file")) from error
+
+
+def _placed(mistakes: Sequence[Mistake], line_of: Any) -> list[Mistake]:
+    return [one if one.line or one.flag else replace(one, line=line_of(one.at)) for one in mistakes]
+
+
+def _mistakes_of(content: object, path: Path, channels: Collection[str]) -> tuple[Mistake, ...]:
+    try:
+        _checked(content, path, path.parent, channels)
+    except _Refused as refused:
+        return refused.problems.mistakes
+    return ()
+
+
+def _checked(
+    content: object, path: Path, folder: Path, channels: Collection[str], *, flags: Mapping[str, str] | None = None
+) -> ReadSpec:
+    """The spec, or `_Refused` with every mistake: those of its shape and, where that allows, those of its meaning."""
+    mistakes: list[Mistake] = list(meaning.not_yet(content))
+    waiting = {one.at[0] for one in mistakes if one.at}
+    kept = (
+        {key: value for key, value in content.items() if key not in waiting} if isinstance(content, dict) else content
+    )
+    spec: Spec | None = None
+    try:
+        spec = Spec.model_validate(kept)
+    except ValidationError as error:
+        mistakes += [_explained(detail) for detail in error.errors(include_url=False)]
+    mistakes += meaning.mistakes(kept if isinstance(kept, dict) else {}, spec, folder, channels)
+    if mistakes or spec is None:
+        named = [replace(one, flag=(flags or {}).get(str(one.at[0])) if one.at else None) for one in mistakes]
+        raise _Refused(SpecProblems(path, in_order(named)))
+    return ReadSpec(spec, path, folder)
+
+
+def _explained(detail: ErrorDetails) -> Mistake:
+    """A mistake that pydantic found, in plain words."""
+    at = tuple("from" if part == "from_" else part for part in detail["loc"] if part != "function-before")
+    given, context = detail["input"], detail.get("ctx", {})
+    match detail["type"]:
+        case "extra_forbidden":
+            key = str(at[-1])
+            known = _keys_at(at[:-1])
+            return Mistake(f'the unknown key "{key}"', f"one of {listed(known)}", at, likely=likely_word(key, known))
+        case "missing":
+            return Mistake("nothing", "a value, it is required", at)
+        case "literal_error" | "enum":
+            allowed = [word.strip(" '") for word in re.split(r",| or ", str(context.get("expected", "")))]
+            likely = likely_word(given, allowed) if isinstance(given, str) else None
+            return Mistake(described(given), listed(allowed), at, likely=likely)
+        case "string_pattern_mismatch":
+            return Mistake(described(given), "letters, digits, `.`, `_` and `-`, beginning with a letter or digit", at)
+        case "value_error":
+            return Mistake(described(given) if at else "this", str(context.get("error", detail["msg"])), at)
+        case _:
+            return Mistake(described(given), _plain_words(detail["msg"]), at)
+
+
+def _plain_words(message: str) -> str:
+    words = re.sub(r"^Input should be (a )?(valid )?", "", message)
+    words = re.sub(r", unable to parse.*$", "", words)
+    words = words.replace("tuple", "a list").replace("dictionary", "keys with values")
+    return re.sub(r"^Value should have", "a value with", words)
+
+
+def _keys_at(at: Location) -> list[str]:
+    parts: dict[str, type[BaseModel]] = {"cases": Case, "failures": NamedFailure}
+    model = parts.get(str(at[0]), Spec) if at else Spec
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _with_distinct_names(found: list[ReadSpec]) -> list[ReadSpec]:
+    """Several specs of one run must have different names, because the names become file names."""
+    problems = []
+    seen: dict[str, Path] = {}
+    for read in found:
+        other = seen.setdefault(read.spec.name, read.path)
+        if other is not read.path:
+            mistake = Mistake(
+                f'the name "{read.spec.name}", which {other} has too', "different names in one run", ("name",)
+            )
+            problems.append(SpecProblems(read.path, (mistake,)))
+    if problems:
+        raise spec_error(problems)
+    return found
+
+
+def _near(path: Path) -> str | None:
+    try:
+        names = [other.name for other in path.parent.iterdir()]
+    except OSError:
+        return None
+    close = get_close_matches(path.name, names, 1)
+    return str(path.parent / close[0]) if close else None
+
+
+def _one(path: Path, mistake: Mistake) -> _Refused:
+    return _Refused(SpecProblems(path, (mistake,)))
+
+
+__all__ = ["ReadSpec", "SpecError", "load_all", "override"]

@@ -1,0 +1,132 @@
+"""The content of a repro: its files and its command, and the digests that results are stored under."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bisect_tool.errors import SpecError
+from bisect_tool.spec.model import Case, Spec
+from bisect_tool.spec.reading import ReadSpec
+
+MOST_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Repro:
+    """`files` are (name relative to the spec, content), sorted; `words` is the command without the arguments of a case.
+
+    The word `python` at the start stands for the interpreter of the build, a word that equals a file name for that file.
+    """
+
+    files: tuple[tuple[str, bytes], ...]
+    words: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        """Sixty-four hexadecimal digits over names, contents and command."""
+        hashed = hashlib.sha256(json.dumps(self.words).encode())
+        for name, content in self.files:
+            hashed.update(f"\0{name}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
+        return hashed.hexdigest()
+
+
+def read_repro(read: ReadSpec) -> Repro:
+    """The repro of a spec: its script or command, the files that it names, and the modules beside it that it imports.
+
+    Raises `SpecError` for a file that cannot be read, or too much of them.
+    """
+    spec = read.spec
+    words = ("python", spec.script) if spec.script is not None else _command_words(spec)
+    names = {*spec.files, *(word.removeprefix("./") for word in words[:1] + words[1:] if _is_file(read.folder, word))}
+    for name in sorted(names):
+        if name.endswith(".py"):
+            names |= _imported(read.folder, name)
+    files, size = [], 0
+    for name in sorted(names):
+        content = _content(read.folder / name)
+        size += len(content)
+        if size > MOST_BYTES:
+            raise SpecError(
+                f"the files of the repro are larger than {MOST_BYTES // 1024**2} MB together",
+                where=str(read.folder),
+                advice="make the data inside the script, or name fewer `files:`",
+            )
+        files.append((name, content))
+    return Repro(tuple(files), words)
+
+
+def case_command(case: Case, repro: Repro) -> tuple[str, ...]:
+    """The words of one case."""
+    return (*repro.words, *case.args)
+
+
+def case_digest(case: Case, spec: Spec) -> str:
+    """What the result of a case depends on besides the repro: arguments, variables and time limit."""
+    parts = {"args": case.args, "env": {**spec.env, **case.env}, "timeout": spec.timeout_of(case)}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _command_words(spec: Spec) -> tuple[str, ...]:
+    command = spec.command or ()
+    return tuple(shlex.split(command[0])) if len(command) == 1 else tuple(command)
+
+
+def _is_file(folder: Path, word: str) -> bool:
+    """Whether a word names a file in the folder of the spec."""
+    path = Path(word)
+    return not path.is_absolute() and ".." not in path.parts and bool(word.strip("./")) and (folder / path).is_file()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SpecError(
+            f"a file of the repro cannot be read: {error.strerror}", where=str(path), advice="make it readable"
+        ) from error
+
+
+def _imported(folder: Path, name: str) -> set[str]:
+    """The modules beside the script that it imports, and those that they import, as names of files."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        here = waiting.pop()
+        for module in _imports(folder / here):
+            for file in _files_of(folder, Path(here).parent, module):
+                if file not in found and file != name:
+                    found.add(file)
+                    waiting.append(file)
+    return {file for file in found if file.endswith(".py")}
+
+
+def _imports(path: Path) -> Iterator[str]:
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return  # a script that cannot be parsed here may still run on the Python of the spec
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = f"{node.module}." if node.module else ""
+            yield from (f"{base}{alias.name}" for alias in node.names)
+            if node.module:
+                yield node.module
+
+
+def _files_of(folder: Path, near: Path, module: str) -> Iterator[str]:
+    """The files that importing `module` would load, from the folder of the script or from beside the importing file."""
+    parts = module.split(".")
+    for base in {Path(), near}:
+        for depth in range(1, len(parts) + 1):
+            stem = base.joinpath(*parts[:depth])
+            for candidate in (stem.with_suffix(".py"), stem / "__init__.py"):
+                if (folder / candidate).is_file():
+                    yield candidate.as_posix()
