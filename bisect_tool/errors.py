@@ -150,3 +150,8 @@ class Interrupted(BisectError):
     """Ctrl-C or SIGTERM. Everything that had finished is stored."""
 
     status = 130
+
+
+def interrupted() -> Interrupted:
+    """The error for Ctrl-C and SIGTERM, wherever they are noticed."""
+    return Interrupted("interrupted", advice="run the same command again: it goes on from where it stopped")

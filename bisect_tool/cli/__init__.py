@@ -13,7 +13,7 @@ from types import FrameType
 import click
 
 from bisect_tool import __version__
-from bisect_tool.errors import BisectError, Interrupted
+from bisect_tool.errors import BisectError, Interrupted, interrupted
 
 
 class Commands(click.Group):
@@ -63,7 +63,7 @@ def main() -> None:
     try:
         status = cli.main(standalone_mode=False)
     except click.exceptions.Abort:
-        status = _show(_interrupted())
+        status = _show(interrupted())
     except click.ClickException as error:
         error.show()
         status = error.exit_code
@@ -74,7 +74,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = Interrupted.status
     except KeyboardInterrupt:
-        status = _show(_interrupted())
+        status = _show(interrupted())
     except Exception:  # noqa: BLE001  a defect of the tool: the whole traceback is what its developers need
         traceback.print_exc()
         click.echo(
@@ -87,10 +87,6 @@ def main() -> None:
 def _show(error: BisectError) -> int:
     click.echo(f"bisect: {error}", err=True)
     return error.status
-
-
-def _interrupted() -> Interrupted:
-    return Interrupted("interrupted", advice="run the same command again: it goes on from where it stopped")
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -14,7 +14,7 @@ from bisect_tool.environments.cache_folder import CacheFolder, open_cache
 from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.environments.uv import Uv, find_uv
-from bisect_tool.errors import Answered, BisectError
+from bisect_tool.errors import Answered, BisectError, interrupted
 from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
 from bisect_tool.runs.asking import Asked, Wishes, ask
@@ -124,6 +124,8 @@ def _run(
         loop.run()
     except BisectError as error:
         raise Stopped(error, reports(unfinished=True)) from error
+    except KeyboardInterrupt as stop:
+        raise Stopped(interrupted(), reports(unfinished=True)) from stop
     return reports(unfinished=False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from bisect_tool.errors import BisectError, CacheBroken, CacheNotWritable, DiskF
 from bisect_tool.store import tables
 from bisect_tool.store.schema import bring_up_to_date
 
+NO_ROOM = 1_000_000  # bytes; with less than this a failed write is blamed on the disk
 BUSY = 60.0  # seconds that one process waits for another one's write
 
 
@@ -160,7 +162,8 @@ def open_results(path: Path, lock: Callable[[], AbstractContextManager[None]]) -
 def explain(error: DatabaseError, path: Path) -> BisectError:
     """A database error in words of this tool."""
     text = str(error.orig)
-    if "full" in text:
+    # SQLite reports a write-ahead log that cannot grow as a mere "disk I/O error".
+    if "full" in text or ("I/O error" in text and shutil.disk_usage(path.parent).free < NO_ROOM):
         return DiskFull(
             "no space is left for the results database",
             where=str(path),

@@ -47,7 +47,7 @@ MACHINE: tuple[Sign, ...] = (
         "free memory, or run fewer trials at a time",
     ),
     _sign(
-        r"no CUDA-capable device|No CUDA GPUs are available|CUDA_ERROR_NO_DEVICE",
+        r"no CUDA-capable device|No CUDA GPUs are available|CUDA_ERROR_NO_DEVICE|Found no NVIDIA driver",
         "the GPU is not available",
         _CHECK_GPU,
     ),

@@ -80,9 +80,11 @@ def run_process(
     finally:
         os.close(read_end)
         # Also on Ctrl-C: nothing of a trial outlives it.
-        _sweep(process.pid, mark)
         if status is None:
+            # Before the sweep, which would take the wait status away.
+            os.kill(process.pid, signal.SIGKILL)
             _, status = os.waitpid(process.pid, 0)
+        _sweep(process.pid, mark)
         process.returncode = os.waitstatus_to_exitcode(status)
     code = process.returncode
     return Ended(

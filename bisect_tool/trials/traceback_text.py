@@ -152,9 +152,12 @@ class _Reader:
     def _pass_over(self, line: str) -> None:
         self.at += 1
         self.is_cut = self.is_cut or _LEFT_OUT.match(line) is not None
-        if line.strip():
-            self.said = line
-            self.link = LINKS.get(line) if self.is_whole else None
+        if not line.strip():
+            return
+        if line in LINKS and not self.is_whole:
+            self._add_unraised()
+        self.said = line
+        self.link = LINKS.get(line) if self.is_whole else None
 
     def _next(self) -> str:
         return self.lines[self.at + 1] if self.at + 1 < len(self.lines) else ""
@@ -196,6 +199,12 @@ class _Reader:
             if link:  # what hangs on the exception of a thread is that thread's
                 origin = min(origin, self.found[-1].origin)
             self.found.append(_Block(chain, origin, link))
+
+    def _add_unraised(self) -> None:
+        """A cause that was made but never raised has no traceback, only its line."""
+        found = split_exception_line(self.said)
+        if found and is_surely_exception(found[0]):
+            self._add((Raised(found[0], found[1] or ""),), Origin.MAIN, None)
 
     def _take_frames(self, *, headed: bool) -> list[tuple[str, str]]:
         frames: list[tuple[str, str]] = []

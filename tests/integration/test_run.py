@@ -186,8 +186,8 @@ def test_a_flaky_failure_is_called_flaky(place: Place) -> None:
     appeared = answer["failures"][0]["episodes"][0]["appeared"]
     assert (appeared["last_without"], appeared["first_with"]) == ("1.3", "1.4")
     assert states(answer, "repro")["1.4"] == "flaky"
-    # At a rate of one half, seven passes in a row are luck with less than one in a hundred.
-    assert next(e["trials"] for e in answer["cases"][0]["timeline"] if e["build"] == "1.3") >= 7
+    # It failed in two of three trials: five passes in a row are luck with less than one chance in a hundred.
+    assert next(e["trials"] for e in answer["cases"][0]["timeline"] if e["build"] == "1.3") >= 5
 
 
 def test_several_specs_share_their_installs(place: Place) -> None:
@@ -202,7 +202,7 @@ def test_several_specs_share_their_installs(place: Place) -> None:
     answers = {name: json.loads((place.root / "answers" / f"{name}.json").read_text()) for name in ("one", "two")}
     assert ends(answers["one"]) == [("exact", "1.8", "1.9", "open", "1.15", None)]
     assert ends(answers["two"]) == [("exact", "1.5", "1.6", "open", "1.15", None)]
-    assert sum(answer["counts"]["builds_installed"] for answer in answers.values()) <= 8
+    assert sum(answer["counts"]["builds_installed"] for answer in answers.values()) == 9  # 4 and 4 halvings, one shared, 2 ends
 
 
 def test_a_plain_script(place: Place) -> None:
@@ -294,6 +294,6 @@ def test_ctrl_c_tells_what_is_known_and_leaves_nothing_running(place: Place) -> 
     time.sleep(4)
     process.send_signal(2)
     out, err = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == 130, err
     assert "interrupted" in err
     assert "Traceback" not in err + out

@@ -114,17 +114,23 @@ def test_an_announced_traceback_stays_in_the_message(before: str) -> None:
     assert told(one("mp.ProcessRaisedException", message)) == [("mp.ProcessRaisedException", message, "raised")]
 
 
-def test_a_remote_traceback_between_quotes_is_the_cause_of_what_follows() -> None:
-    text = 'concurrent.futures.process._RemoteTraceback: \n"""\n' + one("ValueError", "bad") + '"""' + "\n"
-    found = parse(text + CAUSE + one("ValueError", "bad"))
-    assert [raised.relation for raised in found] == ["raised"]
-    assert found[0].message == "bad"
-    quoted = (
-        'Traceback (most recent call last):\n  File "a.py", line 1, in f\n' + text + CAUSE + one("ValueError", "bad")
-    )
-    assert [(raised.type, raised.relation) for raised in parse(quoted)] == [
+def test_a_remote_traceback_between_quotes_ends_with_them() -> None:
+    remote = 'multiprocessing.pool.RemoteTraceback: \n"""\n' + one("KeyError", "'row'") + '"""\n'
+    assert [raised[::2] for raised in told(remote + CAUSE + one("KeyError", "'row'"))] == [
+        ("KeyError", "raised"),
+        ("KeyError", "cause"),
+    ]
+    quoted = one("pool.RemoteTraceback", '\n"""\n' + one("KeyError", "'row'") + '"""')
+    assert [raised[::2] for raised in told(quoted + CAUSE + one("ValueError", "bad"))] == [
         ("ValueError", "raised"),
-        ("concurrent.futures.process._RemoteTraceback", "cause"),
+        ("pool.RemoteTraceback", "cause"),
+    ]
+
+
+def test_a_cause_that_was_never_raised_has_only_a_line() -> None:
+    assert told("ValueError: made up\n" + CAUSE + one("RuntimeError", "gave up")) == [
+        ("RuntimeError", "gave up", "raised"),
+        ("ValueError", "made up", "cause"),
     ]
 
 
@@ -165,7 +171,7 @@ def test_every_line_may_carry_the_rank() -> None:
 def test_a_traceback_without_its_end_tells_nothing() -> None:
     cut = PLAIN.rsplit("ValueError", 1)[0]
     assert parse(cut) == ()
-    assert told(one("KeyError", "'whole'") + "…\n" + cut) == [("KeyError", "'whole'", "raised")]
+    assert told(one("KeyError", "'whole'") + cut) == [("KeyError", "'whole'", "raised")]
 
 
 def test_a_traceback_without_its_beginning_is_read_from_where_output_was_left_out() -> None:

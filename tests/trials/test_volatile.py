@@ -10,10 +10,9 @@ from bisect_tool.trials.volatile import VOLATILE, is_made_up, settle, without_es
 
 HASH = "cqdh6ystu6zz5u6rjbrkx4nxa3mbezrs2jx4czvnr6kjgwjrhkqq"
 
+WORDS = "buf1 /tmp /a.py 0x1f :12 3.4 [1,2] - e5 _ %a_ s77 ( ) 2026-11-30 12:30:00 x # . < > ms graph_1 tensor( ' ~/ 8L :// [ ]"
 PIECES = st.sampled_from(
-    ["buf1", "/tmp", "/a.py", "0x1f", ":12", " ", "3.4", "[1, 2]", "-", "e5", "_", "%a_", "s77", "(", ")", "2026-11-30"]
-    + ["12:30:00", "x", "#", ".", "abcdef12", "<", ">", "ms", "graph_1", "tensor(", "'", "~/", "v1.2.3", "Backward0"]
-    + ["torch_dynamo_resume_in_f_at_3", HASH, "'a', ", "[", "]", "\x1b[31m", "\n", "://", " at 0x2", "8L", "\u2018"]
+    [*WORDS.split(" "), HASH, "\x1b[31m", "\n", " ", " at 0x2", "\u2018", "v1.2.3", "Backward0", "abcdef12", "'a', "]
 )
 
 

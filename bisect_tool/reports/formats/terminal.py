@@ -1,4 +1,10 @@
 """temporary"""
-SUFFIX=".txt"
-def render(report): return "\n".join(report.summary)
-render_rich=render
+
+SUFFIX = ".txt"
+
+
+def render(report):
+    return "\n".join(report.summary)
+
+
+render_rich = render
