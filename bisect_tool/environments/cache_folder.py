@@ -12,6 +12,7 @@ from bisect_tool.errors import CacheNotWritable, CacheTooNew, DiskFull
 
 FORMAT = 1
 MARK = "bisect-cache.json"
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +57,25 @@ def open_cache(root: Path) -> CacheFolder:
 
     Raises `CacheNotWritable`, `CacheTooNew`, `DiskFull`.
     """
-    cache = CacheFolder(root)
+    # Absolute, because trials run in folders of their own.
+    cache = CacheFolder(root.absolute())
     try:
+        cache.root.mkdir(parents=True, exist_ok=True)
+        _check_mark(cache.root / MARK)
         for folder in (cache.uv, cache.environments, cache.trials, cache.pages, cache.locks):
-            folder.mkdir(parents=True, exist_ok=True)
-        _check_mark(root / MARK)
-        _prove_writable(root)
+            folder.mkdir(exist_ok=True)
+        _prove_writable(cache.root)
     except OSError as error:
-        raise _explained(error, root) from error
+        raise cannot_write(error, cache.root) from error
     return cache
 
 
 def _check_mark(mark: Path) -> None:
     if not mark.exists():
-        mark.write_text(json.dumps({"format": FORMAT, "made by": "bisect"}) + "\n")
+        # Whole or not at all: another process may look at the same moment.
+        part = mark.with_name(f"{MARK}.{os.getpid()}")
+        part.write_text(json.dumps({"format": FORMAT, "made by": "bisect"}) + "\n")
+        part.replace(mark)
         return
     try:
         found = int(json.loads(mark.read_text())["format"])
@@ -93,11 +99,12 @@ def _prove_writable(root: Path) -> None:
     probe.unlink()
 
 
-def _explained(error: OSError, root: Path) -> CacheNotWritable | DiskFull:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+def cannot_write(error: OSError, root: Path) -> CacheNotWritable | DiskFull:
+    """The error for something of the cache at `root` that cannot be written."""
+    if error.errno in FULL:
         return disk_full(root)
     return CacheNotWritable(
-        f"the cache cannot be written: {error.strerror}",
+        f"the cache cannot be written: {error.strerror or error}",
         where=str(error.filename or root),
         advice="name a folder of your own with --cache or BISECT_CACHE",
     )

@@ -37,8 +37,8 @@ def isolated_environment(
     """
     passed = {key: value for key, value in environ.items() if PASSED.match(key)}
     own = {name: str(scratch / folder) for name, folder in CACHES.items()}
-    for folder in own.values():
-        Path(folder).mkdir(parents=True, exist_ok=True)
+    for folder in own_folders(scratch):
+        folder.mkdir(parents=True, exist_ok=True)
     fixed = {
         "PATH": f"{programs}:{environ.get('PATH', '/usr/local/bin:/usr/bin:/bin')}",
         "VIRTUAL_ENV": str(programs.parent),
@@ -50,3 +50,8 @@ def isolated_environment(
     }
     blind = {"CUDA_VISIBLE_DEVICES": ""} if device == "cpu" else {}
     return passed | own | fixed | blind | dict(extra or {})
+
+
+def own_folders(scratch: Path) -> tuple[Path, ...]:
+    """The folders that `isolated_environment` makes under `scratch`."""
+    return tuple(scratch / folder for folder in CACHES.values())

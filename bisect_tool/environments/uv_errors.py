@@ -8,6 +8,7 @@ real uv (`tests/rig/uv_messages/`). A message that is not in the table is a faul
 from __future__ import annotations
 
 import re
+import signal
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,23 +24,43 @@ class Blame(Enum):
     UNSATISFIABLE = "the requirements have no solution"
     UNFIT = "the wheel is for another platform or Python"
     PYTHON = "the interpreter"
+    REQUIREMENT = "a requirement is not written as one"
+    MACHINE = "memory or another limit of this machine"
+    UV = "uv itself is too old"
     UNKNOWN = "unknown"
 
 
 _TABLE: tuple[tuple[Blame, str], ...] = (
-    (Blame.DISK, r"No space left on device|os error 28|Disk quota exceeded|os error 122|File too large|os error 27"),
+    (Blame.DISK, r"No space left on device|os error 28\b|Disk quota exceeded|os error 122|File too large|os error 27\b"),
+    (
+        Blame.MACHINE,
+        r"memory allocation of \d+ bytes failed|Cannot allocate memory|os error 12\b|Too many open files|os error 24\b|"
+        r"Tokio executor failed|Resource temporarily unavailable|os error 11\b",
+    ),
+    (Blame.UV, r"unexpected argument '--|Required uv version"),
     # The index refused to answer: uv then goes on as if it did not have the package.
     (Blame.NETWORK, r"lack of valid authentication|returned a 40[13] |because the network was disabled"),
     (Blame.MALFORMED, r"has invalid metadata|indicates a malformed wheel|Metadata field \w+ not found"),
     (Blame.UNSATISFIABLE, r"No solution found"),
-    (Blame.PYTHON, r"No interpreter found|No virtual environment|python-build-standalone|cpython-[\d.]+"),
+    (Blame.REQUIREMENT, r"error: Failed to parse: `"),
+    (
+        Blame.PYTHON,
+        r"No interpreter found|No virtual environment or system Python|Failed to inspect Python interpreter|"
+        # Only the archive: environments have such words in their names.
+        r"python-build-standalone|/cpython-[^/\s]+\.tar",
+    ),
     (
         Blame.NETWORK,
-        r"error sending request|Connection refused|Connection reset|connection closed|timed? ?out|dns error|"
-        r"network is unreachable|Failed to fetch|end of file before message length|IncompleteBody|incomplete message|"
-        r"unexpected end of file|body error|HTTP status (server|client) error|tls handshake|error decoding response body",
+        r"error sending request|Connection refused|Connection reset|connection closed|operation timed out|dns error|"
+        r"[Nn]etwork is unreachable|Failed to fetch|end of file before message length|IncompleteBody|incomplete message|"
+        r"unexpected end of file|body error|HTTP status (server|client) error|tls handshake|error decoding response body|"
+        r"Received some unexpected (JSON|HTML)",
     ),
-    (Blame.PERMISSION, r"Permission denied|os error 13|Read-only file system|os error 30"),
+    (
+        Blame.PERMISSION,
+        r"Permission denied|os error 13\b|Read-only file system|os error 30\b|Failed to initialize cache|"
+        r"A (directory|file) already exists at",
+    ),
     (
         Blame.DAMAGED,
         r"Hash mismatch|Failed to (extract|unzip)|end of central directory|[Ii]nvalid zip|[Bb]ad CRC|CRC mismatch|"
@@ -47,6 +68,7 @@ _TABLE: tuple[tuple[Blame, str], ...] = (
     ),
     (Blame.UNFIT, r"is incompatible with the current platform|not compatible with the current|requires Python"),
 )
+_BY_SIGNAL = {signal.SIGXFSZ: Blame.DISK}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +80,23 @@ class UvFailure:
     text: str
 
 
-def explain(text: str) -> UvFailure:
-    """Who is to blame for a failure of uv that printed `text` (standard error)."""
+def explain(text: str, status: int = 1) -> UvFailure:
+    """Who is to blame for a failure of uv that printed `text` (standard error) and ended with `status`.
+
+    A negative status is the signal that ended it.
+    """
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     # Warnings that stand before the error are about something else.
-    start = max(plain.find("error:"), 0) if "error:" in plain else 0
+    start = max(plain.find("error:"), 0)
     for blame, pattern in _TABLE:
         found = re.search(pattern, plain[start:])
         if found and blame is Blame.UNSATISFIABLE:
             return UvFailure(blame, _resolution(plain), plain)
         if found:
             return UvFailure(blame, _line_around(plain, start + found.start()), plain)
+    if status < 0:
+        name = signal.Signals(-status).name if -status in iter(signal.Signals) else str(-status)
+        return UvFailure(_BY_SIGNAL.get(-status, Blame.MACHINE), f"uv was ended by the signal {name}", plain)
     return UvFailure(Blame.UNKNOWN, _last_line(plain), plain)
 
 

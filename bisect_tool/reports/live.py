@@ -1,8 +1,172 @@
-"""temporary"""
+"""Watching a run: a live picture on a terminal, plain lines elsewhere, or nothing."""
 
-import contextlib, sys
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from bisect_tool.quantities import format_duration, format_size
+from bisect_tool.reports import events
+from bisect_tool.reports.cleaning import clean, one_line
+from bisect_tool.reports.watching import SYMBOLS, Question, Watched, download_totals, open_ranges, strip
+
+if TYPE_CHECKING:
+    from rich.console import Console, Group
+    from rich.text import Text
+
+View = Callable[[events.Event], None]
+COLOURS = {"✓": "green", "✗": "bold red", "~": "yellow", "?": "dim", "·": "dim"}
+MOST_QUESTIONS = 4
 
 
-@contextlib.contextmanager
-def choose_view(console, plain, quiet):
-    yield (lambda e: None) if quiet else (lambda e: print(e, file=sys.stderr))
+@contextmanager
+def choose_view(console: Console, *, plain: bool, quiet: bool) -> Iterator[View]:
+    """The view for `console`: the live one on a terminal unless `plain` lines were asked for; none when `quiet`."""
+    if quiet:
+        yield lambda _event: None
+    elif plain or not console.is_terminal:
+        yield PlainView(console)
+    else:
+        with _live(console) as view:
+            yield view
+
+
+class PlainView:
+    """One line for each event that matters, with the time since the start."""
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._started = clock()
+
+    def __call__(self, event: events.Event) -> None:
+        """Print the line of `event`, if it has one."""
+        line = plain_line(event)
+        if line is None:
+            return
+        text = f"[{format_duration(self._clock() - self._started):>10}] {one_line(clean(line), 300)}"
+        try:
+            self._console.out(text, highlight=False)
+        except BrokenPipeError:
+            # Whoever watched has left; the run goes on.
+            self._console.quiet = True
+
+
+def plain_line(event: events.Event) -> str | None:
+    """The event in words; None for what is only of interest while it lasts."""
+    match event:
+        case events.RunStarted():
+            ends = f"{event.builds[0]} … {event.builds[-1]}"
+            return (
+                f"{event.spec}: {len(event.builds)} builds of {event.package} ({ends}), device {event.device}, "
+                f"about {event.steps_left} to test"
+            )
+        case events.BuildChosen():
+            left = f", {format_duration(event.seconds_left)} left" if event.seconds_left else ""
+            return f"{event.build}: next ({event.why}); about {event.steps_left} builds to go{left}"
+        case events.Installing():
+            size = f" ({format_size(event.size)})" if event.size else ""
+            return f"{event.build}: installing{size}"
+        case events.Downloading():
+            size = f" {format_size(event.total)}" if event.total else ""
+            return None if event.done else f"{event.build}: downloading {event.name}{size}"
+        case events.Installed():
+            return None if event.cached else f"{event.build}: installed and proven in {format_duration(event.seconds)}"
+        case events.Untestable():
+            return f"{event.build}: untestable: {event.reason}"
+        case events.TrialFinished():
+            failure = f" ({event.failure})" if event.failure else ""
+            return f"{event.build}: {event.case}: {event.state}{failure} in {format_duration(event.seconds)}"
+        case events.Waiting():
+            return f"{event.build}: waiting: {event.why}"
+        case events.Notice():
+            return event.text
+        case events.MachineTrouble():
+            return f"attempt {event.attempt} of {event.of} failed and is made again: {event.text}"
+        case events.RunFinished():
+            return f"finished: {event.outcome}"
+        case events.TrialStarted() | events.StateKnown() | events.Checking():
+            return None
+
+
+@contextmanager
+def _live(console: Console) -> Iterator[View]:
+    from rich.live import Live
+
+    watched = Watched(time.monotonic)
+    picture = _Picture(watched, console)
+    with Live(picture, console=console, refresh_per_second=8, transient=True) as live:
+
+        def view(event: events.Event) -> None:
+            watched.take(event)
+            # What went wrong stays on the screen, above the picture.
+            if isinstance(event, events.MachineTrouble | events.Untestable | events.Notice):
+                live.console.print(one_line(clean(plain_line(event) or ""), 300), style="yellow", highlight=False)
+
+        yield view
+
+
+class _Picture:
+    """Draws the state of the run each time that the terminal is refreshed."""
+
+    def __init__(self, watched: Watched, console: Console) -> None:
+        from rich.spinner import Spinner
+
+        self._watched = watched
+        self._console = console
+        self._spinner = Spinner("dots")
+
+    def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        watched = self._watched
+        elapsed = watched.clock() - watched.since
+        limit = f" of at most {format_duration(watched.timeout)}" if watched.timeout else ""
+        self._spinner.update(text=Text(f"{watched.doing}, {format_duration(elapsed)}{limit}", overflow="ellipsis"))
+        parts = [part for question in watched.questions[-MOST_QUESTIONS:] for part in self._question(question)]
+        return Group(*parts, self._spinner, *self._downloads(), self._left())
+
+    def _question(self, question: Question) -> list[Text]:
+        from rich.text import Text
+
+        head = Text(one_line(clean(question.spec), 200), style="bold", overflow="ellipsis", no_wrap=True)
+        names = max(len(name) for name, _ in question.cases)
+        width = max(8, self._console.width - names - 18)
+        lines = [head]
+        for name, role in question.cases:
+            line = Text(f"  {name:<{names}} {'control' if role == 'control' else '':<8}", no_wrap=True)
+            for symbol in strip(question, name, width):
+                line.append(symbol, style=COLOURS[symbol])
+            lines.append(line)
+        ranges = sorted(
+            {pair for name, role in question.cases if role == "test" for pair in open_ranges(question, name)}
+        )
+        between = "; ".join(f"{first} … {last}" for first, last in ranges)
+        ends = f"  {question.builds[0]} … {question.builds[-1]}, {len(question.builds)} builds, {question.device}"
+        lines.append(Text(f"{ends}{f'. Changes between {between}' if between else ''}", style="dim", no_wrap=True))
+        return lines
+
+    def _downloads(self) -> list[Text]:
+        from rich.text import Text
+
+        done, total = download_totals(self._watched)
+        if not total:
+            return []
+        filled = round(24 * done / total)
+        waiting = [name for name, (here, size) in self._watched.downloads.items() if here < (size or 1)]
+        bar = "━" * filled + "╌" * (24 - filled)
+        text = f"  {bar} {format_size(done)} of {format_size(total)}  {', '.join(waiting[:4])}"
+        return [Text(text, style="cyan", overflow="ellipsis", no_wrap=True)]
+
+    def _left(self) -> Text:
+        from rich.text import Text
+
+        watched = self._watched
+        gone = format_duration(watched.clock() - watched.started)
+        left = f", about {format_duration(watched.seconds_left)} left" if watched.seconds_left else ""
+        builds = f"about {watched.steps_left} builds to go" if watched.steps_left else "no build to go"
+        legend = "  ".join(f"{symbol} {state}" for state, symbol in SYMBOLS.items())
+        return Text(f"  {builds}{left}; {gone} so far   {legend}", style="dim", overflow="ellipsis", no_wrap=True)

@@ -164,7 +164,8 @@ def listed(words: Sequence[str], most: int = 6) -> str:
 
 
 def _of_episode(episode: Episode, report: Report) -> str:
-    return f"{began(episode.appeared, report)} and {ended(episode.fixed, report)}"
+    comma = "," if episode.appeared.kind == "open" else ""
+    return f"{began(episode.appeared, report)}{comma} and {ended(episode.fixed, report)}"
 
 
 def _called(failures: Sequence[str], report: Report) -> str:

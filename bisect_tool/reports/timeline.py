@@ -42,7 +42,8 @@ def stretches(timeline: Sequence[Entry]) -> tuple[Stretch, ...]:
     joined: list[list[tuple[int, Entry]]] = []
     for run in runs:
         if len(joined) > 1 and _is_untried(joined[-1]) and _kind(joined[-2][0][1]) == _kind(run[0][1]):
-            joined[-2] += joined.pop() + run
+            untried = joined.pop()
+            joined[-1] += untried + run
         else:
             joined.append(run)
     return tuple(_stretch(run) for run in joined)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 HEAD = 256 * 1024
 TAIL = 768 * 1024
 
@@ -15,8 +13,7 @@ class Capture:
         self._head_size = head
         self._tail_size = tail
         self._head = bytearray()
-        self._blocks: deque[bytes] = deque()
-        self._held = 0
+        self._tail = bytearray()
         self.total = 0
 
     def feed(self, block: bytes) -> None:
@@ -26,15 +23,19 @@ class Capture:
         if missing > 0:
             self._head += block[:missing]
             block = block[missing:]
-        if block:
-            self._blocks.append(block)
-            self._held += len(block)
-            while self._held - len(self._blocks[0]) >= self._tail_size:
-                self._held -= len(self._blocks.popleft())
+        self._tail += block[-self._tail_size :]
+        # Now and then, not each time: a process may print byte by byte.
+        if len(self._tail) > 2 * self._tail_size:
+            del self._tail[: -self._tail_size]
 
     def text(self) -> str:
         """What was kept, as text; bytes that are not UTF-8 show as escapes, and a line tells what was left out."""
-        tail = b"".join(self._blocks)[-self._tail_size :] if self._blocks else b""
+        tail = bytes(self._tail[-self._tail_size :])
         left_out = self.total - len(self._head) - len(tail)
-        middle = f"\n… {left_out} bytes left out …\n".encode() if left_out else b""
-        return (bytes(self._head) + middle + tail).decode("utf-8", errors="backslashreplace")
+        if not left_out:
+            return _decoded(bytes(self._head) + tail)
+        return f"{_decoded(bytes(self._head))}\n… {left_out} bytes left out …\n{_decoded(tail)}"
+
+
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8", errors="backslashreplace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -57,4 +58,15 @@ def _checked(found: dict[str, Any]) -> Check | str:
         return '"value" is not a number'
     if verdict is None and value is None:
         return 'has neither "ok" nor "value"'
-    return Check(name[:200], verdict, str(found.get("message", ""))[:4000], None if value is None else float(value))
+    try:
+        number = None if value is None else float(value)
+    except OverflowError:
+        number = math.inf
+    if number is not None and not math.isfinite(number):
+        return '"value" is not a finite number'
+    return Check(_printable(name)[:200], verdict, _printable(str(found.get("message", "")))[:4000], number)
+
+
+def _printable(text: str) -> str:
+    """JSON can spell halves of characters, which no file and no terminal takes."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -60,9 +60,11 @@ MACHINE: tuple[Sign, ...] = (
     ),
 )
 
+# `out of resource` is a kernel that needs more shared memory than any GPU of its kind has: a failure of the build.
 MEMORY = re.compile(
-    r"^MemoryError\b|\bOutOfMemoryError\b|out of memory|DefaultCPUAllocator: (?:can't allocate memory|not enough memory)"
-    r"|std::bad_alloc|Cannot allocate memory|\[Errno 12\]|Unable to allocate .+ for an array|CUDNN_STATUS_ALLOC_FAILED",
+    r"^MemoryError\b|\bOutOfMemoryError\b(?!: out of resource)|out of memory"
+    r"|DefaultCPUAllocator: (?:can't allocate memory|not enough memory)|std::bad_alloc|Cannot allocate memory|\[Errno 12\]"
+    r"|Unable to allocate .{1,99} for an array|CUDNN_STATUS_ALLOC_FAILED",
     re.MULTILINE,
 )
 _TOO_OLD = re.compile(

@@ -1,35 +1,47 @@
-"""Running one process so that nothing of it is left behind: its own session, a time limit, and a hunt for what escaped.
+"""Running one process so that nothing of it is left behind, whatever it does and whatever happens to this tool.
 
 A repro may fork, daemonise, ignore signals, print without end or close its output. The rules: the process that was started
-decides the exit status; reading its output ends when it ends; afterwards everything is killed that belongs to its process
-group, descends from it, or carries the mark of the trial in its environment (which daemons inherit).
+decides the exit status; reading its output ends when it ends; afterwards everything that descends from it is killed. A
+small program in between does the killing, also when this process is killed itself: see `bisect_tool.trials.supervisor`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import json
 import os
-import resource
 import selectors
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 
+from bisect_tool.errors import MachineFault
 from bisect_tool.trials.capture import Capture
 
 MARK = "BISECT_TRIAL"
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
 DUMP_TIME = 3.0  # seconds that a process gets to print its stack before it is killed
-BLOCK = 1 << 16
+END_TIME = 15.0  # seconds for killed processes to go
+BLOCK = 1 << 18
+EXHAUSTED = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended. `signal` is the number of the signal that ended it; `peak_memory` in bytes."""
+    """How a process ended. `signal` is the number of the signal that ended it.
+
+    `peak_memory` (bytes) is that of the largest single process of the trial. `left_running` is the number of processes
+    that were still there after its end, and were killed.
+    """
 
     exit_status: int | None
     signal: int | None
@@ -42,137 +54,204 @@ class Ended:
     pid: int
 
 
+@dataclass(slots=True)
+class _Supervised:
+    """A supervisor at work: what it has reported so far, and the ends of the pipes to it."""
+
+    process: subprocess.Popen[bytes]
+    output: int
+    capture: Capture = field(default_factory=Capture)
+    said: dict[str, Any] = field(default_factory=dict)
+    pending: bytes = b""
+    is_gone: bool = False
+
+    @property
+    def reports(self) -> int:
+        """The pipe with the reports."""
+        assert self.process.stderr is not None
+        return self.process.stderr.fileno()
+
+    def tell(self, text: bytes) -> None:
+        """Say something to the supervisor; if it is gone, its reports end, and that is noticed there."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(text)
+            self.process.stdin.flush()
+
+    def read_until(self, word: str, deadline: float) -> bool:
+        """Read output and reports until `word` was reported (True) or the deadline has come."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.reports, selectors.EVENT_READ)
+            with contextlib.suppress(OSError):
+                selector.register(self.output, selectors.EVENT_READ)
+            while word not in self.said and not self.is_gone:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                for key, _ in selector.select(left):
+                    if key.fd == self.reports:
+                        self._read_report()
+                    elif not self._read_output():
+                        selector.unregister(self.output)
+        return word in self.said
+
+    def _read_report(self) -> None:
+        block = os.read(self.reports, BLOCK)
+        self.is_gone = not block
+        *lines, self.pending = (self.pending + block).split(b"\n")
+        for line in lines:
+            try:
+                self.said |= json.loads(line)
+            except ValueError:
+                self.said["broken"] = line.decode(errors="replace")
+
+    def _read_output(self) -> bool:
+        try:
+            block = os.read(self.output, BLOCK)
+        except BlockingIOError:
+            return True
+        self.capture.feed(block)
+        return bool(block)
+
+    def drain(self) -> None:
+        """Read what is still in the pipe, at most its capacity: every writer is gone."""
+        with contextlib.suppress(BlockingIOError):
+            while block := os.read(self.output, BLOCK):
+                self.capture.feed(block)
+
+
 def run_process(
     command: Sequence[str], *, environ: Mapping[str, str], folder: Path, timeout: float, mark: str
 ) -> Ended:
-    """Run `command` in `folder` for at most `timeout` seconds.
+    """Run `command` in `folder` for at most `timeout` seconds, with an empty standard input.
 
-    `mark` is a word that no other process on this machine carries. Raises `OSError` when it cannot be started.
+    `mark` is a word that no other process on this machine carries. Raises `OSError` when the command cannot be started,
+    `MachineFault` when this machine cannot start anything. On Ctrl-C nothing of the process is left behind.
     """
-    started = time.monotonic()
+    order = {"command": list(command), "environ": {**environ, MARK: mark}, "folder": str(folder)}
+    with _supervising(mark) as supervised:
+        supervised.tell(json.dumps(order).encode() + b"\n")
+        supervised.read_until("pid", time.monotonic() + max(timeout, 60.0))
+        _check_started(supervised)
+        timed_out = not supervised.read_until("status", supervised.said["at"] + timeout) and not supervised.is_gone
+        if timed_out:
+            _end_with_stack(supervised)
+        supervised.read_until("left", time.monotonic() + END_TIME)
+    return _ended(supervised, timed_out=timed_out)
+
+
+@contextmanager
+def _supervising(mark: str) -> Iterator[_Supervised]:
     read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
     try:
-        process = subprocess.Popen(
-            list(command),
-            stdin=subprocess.DEVNULL,
-            stdout=write_end,
-            stderr=write_end,
-            env={**environ, MARK: mark},
-            cwd=folder,
-            start_new_session=True,
-        )
-    except BaseException:
+        supervised = _Supervised(_start_supervisor(write_end), read_end)
+    except OSError as error:
         os.close(read_end)
-        raise
+        raise _exhausted(error) from error
     finally:
         os.close(write_end)
-    capture = Capture()
-    timed_out, status, usage = False, None, None
     try:
-        os.set_blocking(read_end, False)
-        status, usage = _follow(process.pid, read_end, capture, started + timeout)
-        if status is None:
-            timed_out = True
-            status, usage = _end_with_stack(process.pid, read_end, capture)
-        duration = time.monotonic() - started
-        left = _sweep(process.pid, mark)
-        _drain(read_end, capture)
+        yield supervised
+        supervised.drain()
     finally:
+        _let_go(supervised, mark)
         os.close(read_end)
-        # Also on Ctrl-C: nothing of a trial outlives it.
-        if status is None:
-            # Before the sweep, which would take the wait status away.
-            os.kill(process.pid, signal.SIGKILL)
-            _, status = os.waitpid(process.pid, 0)
-        _sweep(process.pid, mark)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    code = process.returncode
-    return Ended(
-        exit_status=code if code >= 0 else None,
-        signal=-code if code < 0 else None,
-        timed_out=timed_out,
-        duration=duration,
-        output=capture.text(),
-        output_bytes=capture.total,
-        peak_memory=usage.ru_maxrss * 1024 if usage is not None else None,
-        left_running=left,
-        pid=process.pid,
+
+
+def _start_supervisor(output: int) -> subprocess.Popen[bytes]:
+    # Its own session: a Ctrl-C at the terminal is for the tool, which then closes the pipe.
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", str(SUPERVISOR)],
+        stdin=subprocess.PIPE,
+        stdout=output,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
 
 
-def _follow(pid: int, pipe: int, capture: Capture, deadline: float) -> tuple[int | None, resource.struct_rusage | None]:
-    """Read until the process has ended or the deadline has come; gives its wait status, or None."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        open_ = True
-        while True:
-            done, status, usage = os.wait4(pid, os.WNOHANG)
-            if done:
-                return status, usage
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return None, None
-            # Short waits: the pipe may stay silent, or open in a grandchild, after the process itself has ended.
-            if not open_:
-                time.sleep(min(0.02, left))
-            elif selector.select(min(0.05, left)):
-                open_ = _read(pipe, capture)
+def _check_started(supervised: _Supervised) -> None:
+    said = supervised.said
+    if "errno" in said:
+        error = OSError(said["errno"], os.strerror(said["errno"]), said["where"])
+        raise _exhausted(error) if error.errno in EXHAUSTED else error
+    if "pid" not in said:
+        raise MachineFault(
+            "the program that watches over a trial did not start" + (f": {said['broken']}" if "broken" in said else ""),
+            where=sys.executable,
+            advice="look at the memory and the limits of this machine (`free -h`, `ulimit -a`), then run it again",
+        )
 
 
-def _read(pipe: int, capture: Capture) -> bool:
-    """Read one block; False once the other end is closed."""
-    try:
-        block = os.read(pipe, BLOCK)
-    except BlockingIOError:
-        return True
-    capture.feed(block)
-    return bool(block)
+def _exhausted(error: OSError) -> MachineFault:
+    return MachineFault(
+        f"no process can be started: {error.strerror}",
+        advice="look at the memory and the limits of this machine (`free -h`, `ulimit -a`), then run it again",
+    )
 
 
-def _drain(pipe: int, capture: Capture) -> None:
-    """Read what is still in the pipe, which is at most its capacity: every writer is gone."""
-    with contextlib.suppress(BlockingIOError):
-        while block := os.read(pipe, BLOCK):
-            capture.feed(block)
-
-
-def _end_with_stack(pid: int, pipe: int, capture: Capture) -> tuple[int, resource.struct_rusage | None]:
+def _end_with_stack(supervised: _Supervised) -> None:
     """End a process that took too long, after faulthandler has printed where it was."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGABRT)
-    status, usage = _follow(pid, pipe, capture, time.monotonic() + DUMP_TIME)
-    if status is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        _, status, usage = os.wait4(pid, 0)
-    return status, usage
+    supervised.tell(b"a")
+    if not supervised.read_until("status", time.monotonic() + DUMP_TIME):
+        supervised.tell(b"k")
+        supervised.read_until("status", time.monotonic() + END_TIME)
+
+
+def _let_go(supervised: _Supervised, mark: str) -> None:
+    """Also on Ctrl-C and after the supervisor's death: nothing of a trial outlives it."""
+    process = supervised.process
+    assert process.stdin is not None
+    assert process.stderr is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
+    process.stderr.close()
+    try:
+        process.wait(END_TIME)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if "left" not in supervised.said and "pid" in supervised.said:
+        supervised.said["left"] = _sweep(supervised.said["pid"], mark)
 
 
 def _sweep(pid: int, mark: str) -> int:
-    """Kill everything that the process left behind; gives how many there were."""
+    """Kill what carries the mark of the trial or is of its session: for when the supervisor could not; gives how many."""
     killed: set[int] = set()
-    # Twice at least: what is just being forked while we look is found the next time.
+    # Several times: what is just being forked while we look is found the next time.
     for _ in range(20):
-        found = _belonging(pid, mark)
+        found = [process for process in psutil.process_iter() if _is_marked(process, pid, mark)]
         if not found:
             break
         for process in found:
-            with contextlib.suppress(psutil.Error, ProcessLookupError):
+            with contextlib.suppress(psutil.Error):
                 process.kill()
                 killed.add(process.pid)
         psutil.wait_procs(found, timeout=0.5)
     return len(killed - {pid})
 
 
-def _belonging(pid: int, mark: str) -> list[psutil.Process]:
-    mine = os.getpid()
-    return [process for process in psutil.process_iter() if process.pid != mine and _is_marked(process, pid, mark)]
-
-
 def _is_marked(process: psutil.Process, pid: int, mark: str) -> bool:
     try:
-        if process.status() == psutil.STATUS_ZOMBIE:
+        if process.status() == psutil.STATUS_ZOMBIE or process.pid == os.getpid():
             return False
         return os.getsid(process.pid) == pid or process.environ().get(MARK) == mark
     except (psutil.Error, OSError):
         return False
+
+
+def _ended(supervised: _Supervised, *, timed_out: bool) -> Ended:
+    said = supervised.said
+    # Without a status, somebody killed the supervisor and with it the trial, or the kernel holds on to the process.
+    code = os.waitstatus_to_exitcode(said["status"]) if "status" in said else -signal.SIGKILL
+    return Ended(
+        exit_status=code if code >= 0 else None,
+        signal=-code if code < 0 else None,
+        timed_out=timed_out,
+        duration=said.get("seconds", time.monotonic() - said["at"]),
+        output=supervised.capture.text(),
+        output_bytes=supervised.capture.total,
+        peak_memory=said.get("peak"),
+        left_running=said.get("left", 0),
+        pid=said["pid"],
+    )

@@ -25,6 +25,7 @@ from bisect_tool.trials.traceback_text import NOISE, parse
 from bisect_tool.trials.volatile import is_made_up, settle, without_escapes
 
 LONGEST_TITLE = 160
+LONGEST_SAID = 32 * 1024  # characters of output that are searched for the last words of C++; a long stack follows them
 _DEEPEST = 4
 _RECURSES = 3  # times that a frame must occur to belong to a recursion
 
@@ -36,6 +37,8 @@ MUTE_CAUSES = frozenset(
         "StopIteration",  # Python's own cause of "generator raised StopIteration"
     }
 )
+
+RENAMED = {"AcceleratorError": "RuntimeError"}  # since 2.8, for the same errors of CUDA
 
 # Words that Python uses for any program, and the type that it raises with them: some wrappers keep only the words.
 POOR: tuple[tuple[re.Pattern[str], str | None], ...] = tuple(
@@ -67,9 +70,9 @@ POOR: tuple[tuple[re.Pattern[str], str | None], ...] = tuple(
 _STANDARD = re.compile(r"/lib(?:64)?/python3(?:\.\d+t?)?/(?!.*(?:site|dist)-packages/)|^<frozen |/python3\d+\.zip/")
 _COMPARES = re.compile(r"(?:^|/)(?:torch|numpy)/testing/|(?:^|/)unittest/")
 _PACKAGES = re.compile(r"^.*(?:site|dist)-packages/")
-_TRACEBACK = re.compile(r"^(?!\s*[+|]).*Traceback.*\(most recent call last\):[ \t]*$", re.MULTILINE)
+_TRACEBACK = re.compile(r"^(?![ \t]*+[+|]).{0,200}?Traceback.{0,60}\(most recent call last\):[ \t]*+$", re.MULTILINE)
 _SAID_ON_ABORT = re.compile(
-    r"^\s*what\(\): +(.+)$|^.*?(Assertion .+ failed\.?)$|^(.*Check failed: .+)$"
+    r"^[ \t]*+what\(\): +(.+)$|^.{0,999}?(Assertion .{1,999} failed\.?)$|^(.{0,999}?Check failed: .+)$"
     r"|^((?:double free|free\(\): |malloc\(\): |corrupted |munmap_chunk).*)$",
     re.MULTILINE,
 )
@@ -85,6 +88,7 @@ def signature_of_chain(chain: Sequence[Raised]) -> Signature:
     title = ": ".join([*types, told] if told else types)
     if not told and where:
         title += f" in {where}"
+    types[-1] = RENAMED.get(types[-1], types[-1])
     return Signature(SignatureKind.EXCEPTION, settle(told), tuple(types), where, _shortened(title))
 
 
@@ -94,7 +98,7 @@ def signature_of_signal(number: int, frames: Frames, output: str = "") -> Signat
     What C or C++ says before it aborts (`what():`, a failed assertion) is taken from `output`.
     """
     name = _signal_name(number)
-    said = _SAID_ON_ABORT.search(output) if name == "SIGABRT" else None
+    said = _SAID_ON_ABORT.search(output[-LONGEST_SAID:]) if name == "SIGABRT" else None
     words = next((group for group in said.groups() if group), "") if said else ""
     where = _where(frames)
     title = name + (f" in {where}" if where else "") + (f": {words.strip()}" if words else "")

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 _PEELS = 10
+_LONGEST = 4_000  # characters of a line that are looked at
 _SHORTEST = 12  # characters that must stand before advice that is cut inside a line
 
 # A type in front of a message: `LoweringException: RuntimeError: …`. Names without a module must be called like exceptions,
@@ -26,7 +27,8 @@ _RAISED = re.compile(r"backend='[^'\n]{0,200}' raised:\s++")
 _OPERATOR = re.compile(r"(?:aten::)?(?:matmul|linear|(?:add|badd)?b?mm|(?:add)?mv|v?dot): (?=\S)")
 # Explanations of Dynamo: the first sentence names what it could not do, the rest is documentation.
 _NEXT_SENTENCE = re.compile(r"(?:(?<=[.!])|(?<=[.!]['`]))\s+(?=[A-Z])(?!Message:)")
-_FAKE_CALL = re.compile(r"Dynamo failed to run FX node [^\n]*: got (\w++)\((.*)\)\s*$", re.MULTILINE)
+_FAKE_CALL = "Dynamo failed to run FX node "
+_PRINTED = re.compile(r"(\w++)\((.*)\)")
 
 
 def _any_of(*rows: tuple[str, str]) -> re.Pattern[str]:
@@ -37,16 +39,16 @@ def _any_of(*rows: tuple[str, str]) -> re.Pattern[str]:
 AFTERWORD = _any_of(
     (r"^Set TORCH\w*=", "how to see more, reworded often"),
     (r"^You can suppress this exception", "advice of Dynamo before 2.7"),
-    (r"^\s+target: ", "the lowering that failed: arguments follow"),
-    (r"^\s+args\[\d+\]: ", "its arguments, with buffers and layouts"),
+    (r"^[ \t]+target: ", "the lowering that failed: arguments follow"),
+    (r"^[ \t]+args\[\d+\]: ", "its arguments, with buffers and layouts"),
     (r"^Found from ?:", "lines of the user's code"),
     (r"^from user code:", "lines of the user's code"),
     (r"^While executing %", "a node of an FX graph"),
     (r"^Original traceback:", "where FX saw the node first"),
     (r"^The following call raised this error:", "lines of the user's code"),
     (r"^The above exception was ", "a chain that was printed into the message"),
-    (r"^\s+Hint: ", "advice of Dynamo since 2.7"),
-    (r"^\s+Developer debug context:", "types of Dynamo's own"),
+    (r"^[ \t]+Hint: ", "advice of Dynamo since 2.7"),
+    (r"^[ \t]+Developer debug context:", "types of Dynamo's own"),
     (r"^ ?For more (?:details|information|debugging help)", "links"),
     (r"^CUDA kernel errors might be asynchronously", "the same under every CUDA error"),
     (r"^For debugging consider passing CUDA_LAUNCH_BLOCKING", "likewise"),
@@ -61,9 +63,13 @@ AFTERWORD = _any_of(
 ASIDE = _any_of(
     (r" Hint: ", "advice, reworded from release to release"),
     (r"[.,;] [Pp]lease (?:report|file|check|visit|see|try|make sure|use|consider)\b", "likewise"),
-    (r"[.;:] (?:See|Visit|Check) [`h]", "likewise"),
+    (r"[.,;:] (?:[Ss]ee|Visit|Check) [`h]", "likewise"),
+    (
+        r"[.,;] [Dd]id you (?:mean|forget)\b",
+        "a guess at the intended name: Python prints it, but it is not in the message",
+    ),
     (r"[.!] For more (?:details|information)", "likewise"),
-    (r"\. (?:Try|Consider|Specify|Use|Did you) ", "likewise"),
+    (r"\. (?:Try|Consider|Specify|Use) ", "likewise"),
     (r"\. If (?:you|error|this)\b", "likewise"),
     (r"(?<=maximum recursion depth exceeded) \S", "`in comparison` and the like: where the stack happened to end"),
     (r" \([^()]*, line \d+\)$", "the place that Python adds to the message of a syntax error"),
@@ -83,12 +89,15 @@ class Elsewhere:
 ELSEWHERE: tuple[Elsewhere, ...] = (
     Elsewhere(
         re.compile(r"C\+\+ compile error|Error building extension|Error compiling objects|Failed to compile"),
-        re.compile(r"^.*?\b(?:fatal )?error: (.+)$|^.*?(undefined reference to .+|cannot find -l\S+)$", re.MULTILINE),
+        re.compile(
+            r"^.{0,999}?\b(?:fatal )?error: (.+)$|^.{0,999}?(undefined reference to .+|cannot find -l\S+)$",
+            re.MULTILINE,
+        ),
         "the same for every program that does not compile: the first error of the compiler tells",
     ),
     Elsewhere(
         re.compile(r"at \d+:\d+:$"),
-        re.compile(r"^\s*\^\s*\n((?:.*\n)*?.*\S.*)", re.MULTILINE),
+        re.compile(r"^[ \t]*\^[ \t]*\n\s*(\S.*)", re.MULTILINE),
         "Triton begins with the place in a generated kernel, and ends with what is wrong there, under a caret",
         keeps_first=False,
     ),
@@ -122,12 +131,18 @@ def peel(kind: str, message: str) -> tuple[tuple[str, ...], str]:
         elif found := (_ANY_TYPE if last in WRAPPERS else _TYPE).match(rest):
             types.append(found[0].split(":", 1)[0].rsplit(".", 1)[-1])
             rest = rest[found.end() :]
-        elif found := _FAKE_CALL.search(rest):
+        elif found := _of_fake_call(rest):
             types.append(found[1])
             rest = _unquoted(found[1], found[2])
         else:
             break
     return tuple(types), rest
+
+
+def _of_fake_call(message: str) -> re.Match[str] | None:
+    """The exception that Dynamo prints at the end of a line about a call with fake tensors: `…): got KIND(PRINTED)`."""
+    _, marker, after = message.partition(_FAKE_CALL)
+    return _PRINTED.fullmatch(after.split("\n", 1)[0].partition("): got ")[2].rstrip()) if marker else None
 
 
 def _unquoted(kind: str, printed: str) -> str:
@@ -141,7 +156,7 @@ def telling_part(message: str) -> str:
     """The line of `message` that tells, after wrappers were peeled off; two joined by a colon where it takes two."""
     cut = AFTERWORD.search(message)
     own = message[: cut.start()] if cut else message
-    lines = [line.strip() for line in own.split("\n") if line.strip()]
+    lines = [line.strip()[:_LONGEST] for line in own.split("\n") if line.strip()]
     if not lines:
         return ""
     first = _OPERATOR.sub("", lines[0], count=1) if _OPERATOR.match(lines[0]) else lines[0]

@@ -55,6 +55,7 @@ NOISE = re.compile(
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"  # logging in its usual form
     r"|terminate called |Fatal Python error: )"
 )
+_ELSEWHERE = re.compile("|".join(kind.pattern for kind in (NOISE, IGNORED, STRANGERS, _LEFT_OUT)))
 
 
 class Origin(IntEnum):
@@ -263,4 +264,4 @@ class _Reader:
         """Connecting lines and groups inside a traceback that the message quotes belong to the message."""
         if not is_inside and (line in LINKS or line.endswith("+ " + _GROUP_HEADER)):
             return True
-        return any(kind.match(line) for kind in (NOISE, IGNORED, STRANGERS, _LEFT_OUT))
+        return not line.startswith(" ") and _ELSEWHERE.match(line) is not None

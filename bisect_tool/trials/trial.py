@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
+import tempfile
 import uuid
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
-from bisect_tool.environments.isolation import isolated_environment
+from bisect_tool.environments.cache_folder import cannot_write
+from bisect_tool.environments.isolation import isolated_environment, own_folders
 from bisect_tool.trials.checks_file import read_checks
 from bisect_tool.trials.observation import Check, Observation, Raised
 from bisect_tool.trials.process import Ended, run_process
 
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
+# Sockets have names of at most 107 bytes, and Python's own take 32 of them: `/pymp-12345678/listener-12345678`.
+LONGEST_TEMPORARY = 75
+LONGEST_CHAIN = 32 * 1024 * 1024  # the hook writes less
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +53,71 @@ class FinishedTrial:
 
 
 def run_trial(order: TrialOrder, *, programs: Path, folder: Path, environ: Mapping[str, str]) -> FinishedTrial:
-    """Run `order` with the Python in `programs`; `folder` is made and keeps log, command and environment."""
-    scratch = folder / "scratch"
-    repro, work, exceptions = folder / "repro", scratch / "work", folder / "exceptions"
-    for path in (repro, work, exceptions):
+    """Run `order` with the Python in `programs`; `folder` is made and keeps log, repro, command and environment.
+
+    Raises `DiskFull` or `CacheNotWritable` when the folder cannot be written, `MachineFault` when nothing can be started.
+    """
+    try:
+        with _temporary_folder(folder / "run") as temporary:
+            return _run(order, programs, folder, environ, temporary)
+    except OSError as error:
+        raise cannot_write(error, folder) from error
+
+
+def _run(
+    order: TrialOrder, programs: Path, folder: Path, environ: Mapping[str, str], temporary: Path
+) -> FinishedTrial:
+    own, checks = folder / "run", folder / "checks.jsonl"
+    repro, work, exceptions = folder / "repro", own / "work", own / "exceptions"
+    for path in (work, exceptions):
         path.mkdir(parents=True)
     _lay_out(order.files, repro)
-    checks = folder / "checks.jsonl"
-    extra = {**order.variables, "BISECT_CHECKS": str(checks), "BISECT_EXCEPTIONS": str(exceptions)}
-    variables = isolated_environment(
-        environ, scratch=scratch / "caches", programs=programs, device=order.device, extra=extra
-    )
+    extra = {
+        "TMPDIR": str(temporary),
+        **order.variables,
+        "BISECT_CHECKS": str(checks),
+        "BISECT_EXCEPTIONS": str(exceptions),
+    }
+    variables = isolated_environment(environ, scratch=own, programs=programs, device=order.device, extra=extra)
     command = [_placed(word, repro, order.files, programs) for word in order.words]
-    _write_repeat(folder, command, variables)
+    _write_repeat(folder, command, variables, work, (exceptions, *own_folders(own), temporary))
     try:
         ended = run_process(command, environ=variables, folder=work, timeout=order.timeout, mark=uuid.uuid4().hex)
     except OSError as error:
         ended = _not_started(command[0], error)
-    (folder / "log.txt").write_text(ended.output, encoding="utf-8", errors="backslashreplace")
     observation = _observed(ended, order.timeout, checks, exceptions / f"{ended.pid}.json")
-    (folder / "observation.json").write_text(json.dumps(_as_json(observation), indent=1) + "\n")
-    for path in (scratch, repro, exceptions):
-        shutil.rmtree(path, ignore_errors=True)
+    # First of all, because the trial may have filled the disk.
+    _remove(own)
+    _keep(folder, order, observation)
     return FinishedTrial(folder, shlex.join(command), observation)
+
+
+@contextmanager
+def _temporary_folder(own: Path) -> Iterator[Path]:
+    """Where the trial has its temporary files: under its own folder, unless that is too deep for the name of a socket."""
+    if len(os.fsencode(own / "tmp")) <= LONGEST_TEMPORARY:
+        yield own / "tmp"
+        return
+    with tempfile.TemporaryDirectory(prefix="bisect-", ignore_cleanup_errors=True) as outside:
+        yield Path(outside)
+
+
+def _keep(folder: Path, order: TrialOrder, observation: Observation) -> None:
+    """Write down what was seen. The repro is laid out again: it may have changed or deleted itself, or all of this."""
+    _remove(folder / "repro")
+    _lay_out(order.files, folder / "repro")
+    (folder / "log.txt").write_text(observation.output, encoding="utf-8", errors="backslashreplace")
+    (folder / "observation.json").write_text(json.dumps(_as_json(observation), indent=1) + "\n")
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder that a trial could write, also when it has taken the permission to do so away."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for path, _, _ in os.walk(folder):
+            with suppress(OSError):
+                Path(path).chmod(0o700)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _lay_out(files: Sequence[tuple[str, bytes]], folder: Path) -> None:
@@ -87,10 +136,17 @@ def _placed(word: str, repro: Path, files: Sequence[tuple[str, bytes]], programs
     return str(repro / name) if any(name == file for file, _ in files) else word
 
 
-def _write_repeat(folder: Path, command: Sequence[str], variables: Mapping[str, str]) -> None:
-    """A script that runs the same command in the same environment by hand."""
-    lines = [f"{key}={shlex.quote(value)}" for key, value in sorted(variables.items())]
-    text = "#!/bin/sh\nexec env -i \\\n  " + " \\\n  ".join([*lines, shlex.join(command)]) + "\n"
+def _write_repeat(
+    folder: Path, command: Sequence[str], variables: Mapping[str, str], work: Path, folders: Sequence[Path]
+) -> None:
+    """A script that runs the same command in the same environment by hand; the folders are gone by then."""
+    shown = [f"{key}={shlex.quote(value)}" for key, value in sorted(variables.items())]
+    places = " ".join(shlex.quote(str(path)) for path in (work, *folders))
+    text = (
+        f"#!/bin/sh\nmkdir -p {places} &&\ncd {shlex.quote(str(work))} &&\nexec env -i \\\n  "
+        + " \\\n  ".join([*shown, shlex.join(command)])
+        + " </dev/null\n"
+    )
     (folder / "command.sh").write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
@@ -128,17 +184,24 @@ def _observed(ended: Ended, timeout: float, checks: Path, exception: Path) -> Ob
 
 def _read_chain(path: Path) -> tuple[Raised, ...]:
     """What the exception hook wrote; empty when there was no uncaught exception (its text is parsed then)."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        return tuple(
-            Raised(
-                one["type"],
-                one["message"],
-                one["relation"],
-                tuple((file, function) for file, function in one["frames"]),
-            )
-            for one in json.loads(path.read_text(encoding="utf-8", errors="replace"))["chain"]
-        )
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        if path.stat().st_size <= LONGEST_CHAIN:
+            return tuple(_raised(one) for one in json.loads(path.read_text("utf-8", "replace"))["chain"])
     return ()
+
+
+def _raised(one: Mapping[str, Any]) -> Raised:
+    """One exception; JSON can spell halves of characters, which no file and no terminal takes."""
+
+    def printable(text: str) -> str:
+        return text.encode("utf-8", "backslashreplace").decode()
+
+    return Raised(
+        printable(one["type"]),
+        printable(one["message"]),
+        printable(one["relation"]),
+        tuple((printable(file), printable(function)) for file, function in one["frames"]),
+    )
 
 
 def _as_json(observation: Observation) -> dict[str, object]:

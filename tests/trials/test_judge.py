@@ -174,6 +174,11 @@ def test_memory_and_old_drivers_cannot_be_judged_unless_the_spec_names_them(rais
     assert failure.id == "=wanted"
 
 
+def test_a_kernel_that_needs_too_much_shared_memory_is_a_failure_of_the_build() -> None:
+    message = "No valid triton configs. OutOfMemoryError: out of resource: triton_red_fused_0 Required: 1310720"
+    assert titles(replace(BAD, chain=(Raised("RuntimeError", message),)))[0].startswith("RuntimeError: No valid triton")
+
+
 def test_a_name_is_found_in_title_message_and_text_and_the_first_counts() -> None:
     observation = replace(BAD, chain=(Raised("ValueError", "first\nsecond line\n  third"),), output="x\n" + TRACEBACK)
     for pattern in ("ValueError: first", "^second", "third$"):

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.version import Version
 
 from bisect_tool.trials.failure import CannotJudge, Failed, MachineAtFault, Passed
 from bisect_tool.trials.judge import judge
 from bisect_tool.trials.observation import Observation, Raised
 from bisect_tool.trials.traceback_text import parse
 
+CUT = re.compile(r"^… \d+ bytes cut …$", re.MULTILINE)
 CORPUS = Path(__file__).parent / "tracebacks"
 
 # Bugs of the corpus that differ in how an exception travels and not in the exception itself: one failure, on purpose.
@@ -24,6 +28,13 @@ SAME_EXCEPTION = (
     frozenset({"matmul-shape-eager", "raise-from-two"}),
     frozenset({"matmul-dtype-eager", "matmul-dtype-compile"}),
 )
+
+# Bugs for which torch itself came to raise another exception: how many different ones, from the oldest release on.
+REPLACED = {
+    "associative-scan-on-cpu": 3,  # a ValueError before lowering (`on CUDA`, later `on CUDA or XPU`), then one while lowering
+    "recompile-limit": 2,  # FailOnRecompileLimitHit alone, later caused by Unsupported
+    "export-input-shape": 2,  # a RuntimeError of the checks of an exported program, later an AssertionError of its guards
+}
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,8 @@ def read_sample(entry: dict[str, Any]) -> Sample:
 
 
 SAMPLES = [read_sample(entry) for entry in json.loads((CORPUS / "corpus.json").read_text())]
-WITH_CHAIN = [sample for sample in SAMPLES if sample.observation.chain]
+# The corpus leaves out the middle of long outputs, and with it sometimes the exception.
+WITH_CHAIN = [sample for sample in SAMPLES if sample.observation.chain and not CUT.search(sample.observation.output)]
 
 
 def name(sample: Sample) -> str:
@@ -86,11 +98,17 @@ def test_the_text_gives_the_same_identity_as_the_hook(sample: Sample) -> None:
     assert sample.verdict(by_text=True) == sample.verdict()
 
 
-def test_one_bug_is_one_failure_on_all_releases() -> None:
-    verdicts = defaultdict[str, dict[str, list[str]]](lambda: defaultdict(list))
-    for sample in SAMPLES:
-        verdicts[sample.bug][sample.verdict()].append(sample.release)
-    assert {bug: dict(found) for bug, found in verdicts.items() if len(found) > 1} == {}
+def verdicts_by_release(bug: str) -> list[str]:
+    """What was found on each release that the corpus has for `bug`, oldest first."""
+    samples = sorted((sample for sample in SAMPLES if sample.bug == bug), key=lambda sample: Version(sample.release))
+    return [sample.verdict() for sample in samples]
+
+
+@pytest.mark.parametrize("bug", sorted({sample.bug for sample in SAMPLES}))
+def test_one_bug_is_one_failure_on_all_releases(bug: str) -> None:
+    in_order = [verdict for verdict, _ in groupby(verdicts_by_release(bug))]
+    assert len(in_order) <= REPLACED.get(bug, 1)
+    assert len(set(in_order)) == len(in_order)
 
 
 def test_different_bugs_are_different_failures() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -167,6 +169,15 @@ def test_a_wrapper_that_kept_only_pythons_words_does_not_matter() -> None:
     assert one.types == ("TorchRuntimeError", "RecursionError")
 
 
+def test_a_type_that_was_renamed_is_the_same() -> None:
+    new, old = (
+        of("torch.AcceleratorError", "CUDA error: an illegal access"),
+        of("RuntimeError", "CUDA error: an illegal access"),
+    )
+    assert new.identity == old.identity
+    assert new.title == "AcceleratorError: CUDA error: an illegal access"
+
+
 def test_a_recursion_is_known_by_where_it_begins() -> None:
     frames = [REPRO, *[("a.py", "even"), ("a.py", "odd")] * 5, ("a.py", "even"), (f"{PACKAGES}/torch/x.py", "last")]
     assert of("RecursionError", "maximum recursion depth exceeded", *frames).where == "a.py:even"
@@ -241,3 +252,32 @@ def test_any_chain_has_a_signature_with_a_short_title_on_one_line(chain: list[Ra
     assert len(signature.title) <= LONGEST_TITLE
     assert len(signature.title.splitlines()) <= 1
     assert len(signature.identity) == 12
+
+
+HOSTILE = [
+    *(
+        "\n",
+        " ",
+        "Traceback",
+        "Traceback (most recent call last):\n",
+        "Assertion ",
+        "what(): ",
+        " (",
+        "`",
+        "a.",
+        "error: ",
+    ),
+    *("): got f(", "Dynamo failed to run FX node : got f(x)", "KeyError: ", "x: ", "_", "'a', ", "at 1:2:\n^\n"),
+    *("Caught:\nOriginal Traceback (most recent call last):\n", '  File "a.py", line 1, in f\n', "Name=\n"),
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("start", ["", "C++ compile error\n", "at 1:2:\n", "Dynamo failed to run FX node ", "x\n"])
+def test_hostile_messages_take_no_time(start: str, piece: str) -> None:
+    message = start + piece * (64_000 // len(piece))
+    started = time.perf_counter()
+    of("InductorError", message, REPRO)
+    signature_of_signal(6, [], message * 10)
+    signature_of_exit(1, message * 10)
+    assert time.perf_counter() - started < 1

@@ -46,6 +46,8 @@ def test_what_dynamo_quotes_of_a_call_with_fake_tensors_is_the_error() -> None:
         ("cannot be traced. Please file a bug report.", "cannot be traced"),
         ("Error(s) in loading:\n\tMissing key(s): bias\n\tUnexpected", "Error(s) in loading: Missing key(s): bias"),
         ("mm: mat1 and mat2 differ", "mat1 and mat2 differ"),
+        ("name 'summ' is not defined. Did you mean: 'sum'?", "name 'summ' is not defined"),
+        ("Invalid backend: 'x', see `list_backends()` for more", "Invalid backend: 'x'"),
         ("gradient: wrong sum", "gradient: wrong sum"),
         ("maximum recursion depth exceeded in comparison", "maximum recursion depth exceeded"),
         ("'(' was never closed (gen.py, line 1)", "'(' was never closed"),

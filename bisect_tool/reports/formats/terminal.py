@@ -1,10 +1,162 @@
-"""temporary"""
+"""Terminal text: the answer first, then the timelines, then what it rests on. Readable without colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from bisect_tool.reports import answer, sentences, timeline
+from bisect_tool.reports.cleaning import clean, one_line, shorten
+from bisect_tool.reports.report import CasePart, Report
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 SUFFIX = ".txt"
+WIDTH = 100
+MOST_DIFFERENCES = 8
+MOST_BUILDS = 12
+FAILURE_LINES = 12
 
 
-def render(report):
-    return "\n".join(report.summary)
+def render(report: Report) -> str:
+    """The report as plain text."""
+    return "\n".join(_lines(report)).rstrip() + "\n"
 
 
-render_rich = render
+def render_rich(report: Report) -> Text:
+    """The same text with a little colour."""
+    from rich.text import Text
+
+    text = Text(render(report))
+    text.highlight_regex(r"(?m)^[A-Z*]  .*$", "bold red")
+    text.highlight_regex(r"\b(exact|narrowed|open): ", "bold")
+    text.highlight_regex(r"(?m)^[a-z ]+:$|^(timeline|machine|work|repeat|advice)\b", "bold cyan")
+    text.highlight_regex(r"https?://\S+", "underline blue")
+    return text
+
+
+def _lines(report: Report) -> Iterator[str]:
+    title = one_line(clean(report.spec.title or report.spec.name))
+    yield f"{title}"
+    yield f"{report.spec.package} {report.range.first} to {report.range.last}, channel {report.channel}"
+    yield ""
+    for sentence in answer.summary(report):
+        yield f"=> {clean(sentence)}"
+    yield ""
+    for finding in answer.findings(report):
+        yield from _finding(finding)
+    yield from _timelines(report)
+    yield from _notes(report)
+    yield from _footer(report)
+
+
+def _finding(finding: answer.Finding) -> Iterator[str]:
+    signature = finding.failure.signature
+    yield f"{finding.letter}  {clean(finding.failure.name)}  (case {finding.failure.case})"
+    yield f"   {one_line(clean(signature.title), 160)}"
+    for end in finding.ends:
+        yield from _end(end)
+    shown = shorten(clean(signature.text), FAILURE_LINES, WIDTH + 20)
+    if len(shown) > 1:
+        yield "   what it printed:"
+        yield from (f"   | {line}" for line in shown)
+    yield ""
+
+
+def _end(end: answer.End) -> Iterator[str]:
+    yield f"   {end.headline}"
+    yield f"      {end.sure}"
+    for side in end.sides:
+        facts = [side.date or "", f"revision {side.revision}" if side.revision else "", side.note]
+        described = "  ".join(fact for fact in facts if fact)
+        yield f"      {side.label:>8}  {side.build}  {described}".rstrip()
+    for group in end.holes:
+        verb = "not tried" if not group.tried else f"could not be tested: {one_line(clean(group.reason), 200)}"
+        yield f"      between:  {sentences.listed(group.builds, MOST_BUILDS)} {verb}"
+    if end.hides:
+        yield f"      {clean(end.hides)}"
+    for text in end.left_out:
+        yield f"      not considered: {clean(text)}"
+    if end.compare:
+        yield f"      commits:  {end.compare}"
+    yield from _differences(end)
+
+
+def _differences(end: answer.End) -> Iterator[str]:
+    shown = end.differences[:MOST_DIFFERENCES]
+    for number, one in enumerate(shown):
+        label = "also new: " if number == 0 else "          "
+        yield f"      {label}{one.name} {one.before or 'absent'} -> {one.after or 'absent'}"
+    if len(end.differences) > len(shown):
+        yield f"                and {len(end.differences) - len(shown)} more packages"
+
+
+def _timelines(report: Report) -> Iterator[str]:
+    yield "timeline:"
+    letters = timeline.letters(report)
+    width = max(len(case.name) for case in report.cases)
+    for case in report.cases:
+        yield from _timeline(case, letters, width)
+    legend = [f"{letter} {timeline.names(report)[name]}" for name, letter in letters.items() if letter != timeline.MANY]
+    symbols = f"{timeline.PASS} pass  {timeline.FLAKY} flaky  {timeline.UNTESTABLE} untestable  {timeline.NOT_TRIED} not tried"
+    yield f"   {symbols}  {'  '.join(legend)}".rstrip()
+    yield ""
+
+
+def _timeline(case: CasePart, letters: dict[str, str], width: int) -> Iterator[str]:
+    """One line for each case; a long one is folded under its name, one stretch after the other."""
+    parts = [_stretch(stretch, letters) for stretch in timeline.stretches(case.timeline)]
+    role = " (control)" if case.role == "control" else ""
+    yield from _folded(f"   {case.name:<{width}}{role:<10}  ", parts)
+
+
+def _stretch(stretch: timeline.Stretch, letters: dict[str, str]) -> str:
+    symbol = timeline.symbol(stretch.state, stretch.failures, letters)
+    if stretch.builds == 1:
+        return f"{symbol} {stretch.first}"
+    tried = f" ({stretch.tried} of {stretch.builds})" if 0 < stretch.tried < stretch.builds else f" ({stretch.builds})"
+    return f"{symbol} {stretch.first} … {stretch.last}{tried}"
+
+
+def _folded(head: str, parts: Iterable[str]) -> Iterator[str]:
+    line = head
+    for part in parts:
+        if len(line) > len(head) and len(line) + len(part) > WIDTH:
+            yield line.rstrip()
+            line = " " * len(head)
+        line += f"{part}   "
+    yield line.rstrip()
+
+
+def _notes(report: Report) -> Iterator[str]:
+    reasons: dict[str, list[str]] = {}
+    for case in report.cases:
+        for entry in case.timeline:
+            if entry.state == "untestable":
+                builds = reasons.setdefault(one_line(clean(entry.reason or "no reason known"), 200), [])
+                builds += [entry.build] if entry.build not in builds else []
+    if reasons:
+        yield "could not be tested:"
+        yield from (f"   {sentences.listed(builds, MOST_BUILDS)}: {reason}" for reason, builds in reasons.items())
+        yield ""
+    said = [*report.range.notes, *report.advice]
+    if said:
+        yield "advice:"
+        yield from (f"   {clean(text)}" for text in said)
+        yield ""
+
+
+def _footer(report: Report) -> Iterator[str]:
+    machine, counts = report.environment, report.counts
+    stored = f", {sentences.plural(counts.trials_known, 'trial')} known before" if counts.trials_known else ""
+    yield (
+        f"work     {sentences.plural(counts.builds_considered, 'build')} considered, {counts.builds_installed} installed, "
+        f"{sentences.plural(counts.trials, 'trial')} run{stored}, {sentences.duration(report.elapsed_s)}"
+    )
+    driver = f", driver {machine.driver}" if machine.driver else ""
+    cpu = "" if machine.device != "cpu" else f" ({machine.cpu})"
+    yield f"machine  {machine.device}{cpu}{driver}, {machine.python}, {machine.platform}, {machine.tool}"
+    yield f"repeat   {report.repeat}"
+    if report.cache:
+        yield f"logs     {report.cache}/trials"

@@ -1,0 +1,61 @@
+"""One self-contained HTML page: no script, no resource from elsewhere, light and dark, paper and phone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from bisect_tool.reports import answer, sentences, timeline
+from bisect_tool.reports.cleaning import clean
+from bisect_tool.reports.picture import draw, failure_class
+from bisect_tool.reports.report import Report
+
+SUFFIX = ".html"
+
+
+def render(report: Report) -> str:
+    """The report as an HTML page."""
+    shown = _cleaned(report)
+    pages = Environment(
+        loader=PackageLoader("bisect_tool.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    pages.filters["log_address"] = lambda log: log_address(log, report.cache)
+    findings = answer.findings(shown)
+    page: str = pages.get_template("report.html.jinja").render(
+        report=shown,
+        summary=answer.summary(shown),
+        findings=findings,
+        names=timeline.names(shown),
+        classes={finding.failure.id: failure_class(shown, finding.failure.id) for finding in findings},
+        # The picture escapes its own texts.
+        picture=Markup(draw(shown)),  # noqa: S704
+        elapsed=sentences.duration(shown.elapsed_s),
+        link=shown.spec.issue if re.match(r"https?://", shown.spec.issue or "") else None,
+    )
+    return page
+
+
+def log_address(log: str, cache: str) -> str:
+    """The address of a log: a file of the cache, where the report says which."""
+    path = PurePosixPath(cache) / log if cache else PurePosixPath(log)
+    return f"file://{quote(str(path))}" if path.is_absolute() else quote(str(path))
+
+
+def _cleaned(report: Report) -> Report:
+    """The report without control characters in any of its texts."""
+    return Report.model_validate(_clean_values(report.model_dump()))
+
+
+def _clean_values(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {key: _clean_values(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return tuple(_clean_values(one) for one in value)
+    return value

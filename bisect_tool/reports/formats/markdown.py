@@ -1,0 +1,130 @@
+"""Markdown, to paste into an issue under "Bisecting". Text from outside can neither format, link nor call anybody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bisect_tool.reports import answer, sentences, timeline
+from bisect_tool.reports.cleaning import clean, one_line, shorten
+from bisect_tool.reports.report import CasePart, Report
+
+SUFFIX = ".md"
+LONG = 12  # stretches; a longer timeline is folded away
+FAILURE_LINES = 40
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~!])")
+_CALLS = re.compile(r"([@#])(?=\w)")
+_AUTOLINKS = re.compile(r"\b(?=(?:GH-|https?:|www\.))", re.IGNORECASE)
+ZERO_WIDTH = "\u200b"
+
+
+def render(report: Report) -> str:
+    """The report as Markdown."""
+    return "\n".join(_lines(report)).rstrip() + "\n"
+
+
+def escape(text: str) -> str:
+    """Text from outside on one line: no formatting, no mention, no reference, no link."""
+    flat = _SPECIAL.sub(r"\\\1", one_line(clean(text), 300))
+    return _AUTOLINKS.sub(ZERO_WIDTH, _CALLS.sub(rf"\1{ZERO_WIDTH}", flat))
+
+
+def fenced(lines: tuple[str, ...]) -> Iterator[str]:
+    """Lines in a fence that nothing inside them can close."""
+    longest = max((len(run) for line in lines for run in re.findall(r"`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield f"{fence}text"
+    yield from lines
+    yield fence
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield "### Bisecting"
+    yield ""
+    yield from (f"- {escape(sentence)}" for sentence in answer.summary(report))
+    yield ""
+    for finding in answer.findings(report):
+        yield from _finding(finding)
+    yield from _timelines(report)
+    yield from _footer(report)
+
+
+def _finding(finding: answer.Finding) -> Iterator[str]:
+    yield f"#### {finding.letter}: {escape(finding.failure.name)}"
+    yield ""
+    yield "| change | without | with | how sure | commits |"
+    yield "|---|---|---|---|---|"
+    for end in finding.ends:
+        sides = {side.label: _side(side) for side in end.sides}
+        link = f"[compare]({end.compare})" if end.compare else ""
+        yield f"| {escape(end.headline)} | {sides.get('without', '')} | {sides.get('with', '')} | {escape(end.sure)} | {link} |"
+    yield ""
+    for end in finding.ends:
+        yield from _details(end)
+    shown = shorten(clean(finding.failure.signature.text), FAILURE_LINES, 200)
+    yield from fenced(shown or (one_line(clean(finding.failure.signature.title)),))
+    yield ""
+
+
+def _side(side: answer.Side) -> str:
+    facts = [f"`{side.build}`", side.date or "", f"`{side.revision}`" if side.revision else "", side.note]
+    return " ".join(fact for fact in facts if fact)
+
+
+def _details(end: answer.End) -> Iterator[str]:
+    notes = [f"{sentences.listed(group.builds)}: {group.reason if group.tried else 'not tried'}" for group in end.holes]
+    notes += [end.hides, *(f"not considered: {text}" for text in end.left_out)]
+    notes = [note for note in notes if note]
+    yield from (f"- {escape(note)}" for note in notes)
+    if notes:
+        yield ""
+    if end.differences:
+        yield f"<details><summary>{len(end.differences)} other differences between the two environments</summary>"
+        yield ""
+        yield "| package | before | after |"
+        yield "|---|---|---|"
+        for one in end.differences:
+            yield f"| {escape(one.name)} | {escape(one.before or 'absent')} | {escape(one.after or 'absent')} |"
+        yield ""
+        yield "</details>"
+        yield ""
+
+
+def _timelines(report: Report) -> Iterator[str]:
+    names, letters = timeline.names(report), timeline.letters(report)
+    long = any(len(timeline.stretches(case.timeline)) > LONG for case in report.cases)
+    if long:
+        yield "<details><summary>Timeline of every case</summary>"
+        yield ""
+    yield "| case | builds | state |"
+    yield "|---|---|---|"
+    for case in report.cases:
+        yield from _rows(case, names, letters)
+    yield ""
+    if long:
+        yield "</details>"
+        yield ""
+
+
+def _rows(case: CasePart, names: dict[str, str], letters: dict[str, str]) -> Iterator[str]:
+    for number, stretch in enumerate(timeline.stretches(case.timeline)):
+        label = f"{escape(case.name)}{' (control)' if case.role == 'control' else ''}" if number == 0 else ""
+        builds = (
+            f"`{stretch.first}`" if stretch.builds == 1 else f"`{stretch.first}` … `{stretch.last}` ({stretch.builds})"
+        )
+        symbol = timeline.symbol(stretch.state, stretch.failures, letters)
+        yield f"| {label} | {builds} | {escape(f'{symbol} {sentences.stretch_state(stretch, names)}')} |"
+
+
+def _footer(report: Report) -> Iterator[str]:
+    machine, counts = report.environment, report.counts
+    device = machine.device if machine.device != "cpu" else f"cpu ({machine.cpu})"
+    yield f"Machine: {escape(device)}, {escape(machine.python)}, {escape(machine.platform)}; {escape(machine.tool)}."
+    yield (
+        f"{counts.builds_considered} builds considered, {counts.builds_installed} installed, "
+        f"{counts.trials + counts.trials_known} trials. Repeat with:"
+    )
+    yield ""
+    yield from fenced((clean(report.repeat),))
+    for text in (*report.range.notes, *report.advice):
+        yield f"- {escape(text)}"

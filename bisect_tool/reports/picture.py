@@ -1,0 +1,98 @@
+"""The timelines as a picture: one row a case, one cell a build, as SVG text. Pure.
+
+Every state has a colour and a symbol of its own, so that the picture can be read without colours. Colours are those of the
+page's style sheet (CSS classes), so that they follow light and dark mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from bisect_tool.reports import sentences, timeline
+from bisect_tool.reports.cleaning import clean, one_line
+from bisect_tool.reports.report import CasePart, Entry, Report
+
+ROW, CELL_HEIGHT, LEFT, WIDTH = 34, 24, 170, 1080
+LABEL_GAP = 58  # pixels that a version label needs
+COLOURS = 6  # failures beyond these share the classes again
+
+
+def draw(report: Report) -> str:
+    """The SVG element; its height follows the number of cases."""
+    size = len(report.cases[0].timeline)
+    cell = min(46.0, (WIDTH - LEFT) / max(1, size))
+    height = ROW * len(report.cases) + 64
+    label = f"States of {len(report.cases)} cases on {size} builds of {report.spec.package}"
+    rows = [row for number, case in enumerate(report.cases) for row in _row(report, case, number, cell)]
+    axis = _axis(report, cell, ROW * len(report.cases) + 6)
+    return "\n".join(
+        [
+            f'<svg class="timeline" role="img" aria-label="{escape(label)}" viewBox="0 0 {WIDTH} {height}">',
+            *rows,
+            *axis,
+            "</svg>",
+        ]
+    )
+
+
+def failure_class(report: Report, failure: str) -> str:
+    """The CSS class of a failure's colour."""
+    order = list(timeline.letters(report))
+    return f"f{order.index(failure) % COLOURS}" if failure in order else "f0"
+
+
+def _row(report: Report, case: CasePart, number: int, cell: float) -> Iterator[str]:
+    y = number * ROW
+    name = case.name if len(case.name) <= 20 else f"{case.name[:19]}…"
+    yield f'<text class="case {case.role}" x="{LEFT - 12}" y="{y + 17}" text-anchor="end">{escape(name)}</text>'
+    letters, names = timeline.letters(report), timeline.names(report)
+    for index, entry in enumerate(case.timeline):
+        x = LEFT + index * cell
+        kind = failure_class(report, timeline.ids(entry)[0]) if entry.state == "failing" and timeline.ids(entry) else ""
+        state = entry.state.replace(" ", "-")
+        yield f'<g class="cell {state} {kind}"><title>{escape(_tip(entry, names))}</title>'
+        yield f'<rect x="{x:.2f}" y="{y}" width="{max(0.8, cell - min(2.0, cell / 5)):.2f}" height="{CELL_HEIGHT}" rx="3"/>'
+        if cell >= 12:
+            symbol = timeline.symbol(entry.state, timeline.ids(entry), letters)
+            yield f'<text x="{x + cell / 2 - 1:.2f}" y="{y + 17}" text-anchor="middle">{escape(symbol)}</text>'
+        yield "</g>"
+
+
+def _tip(entry: Entry, names: dict[str, str]) -> str:
+    failures = ", ".join(names.get(name, name) for name in timeline.ids(entry))
+    parts = [
+        entry.build,
+        sentences.when(entry.date) or "",
+        f"{entry.state} {failures}".strip(),
+        sentences.plural(entry.trials, "trial") if entry.trials else "",
+        sentences.how_often(entry),
+        one_line(clean(entry.reason or ""), 160),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _axis(report: Report, cell: float, top: float) -> Iterator[str]:
+    """Version labels: the ends, both sides of each change, then as many others as fit without touching."""
+    entries = report.cases[0].timeline
+    places: list[int] = []
+    for index in [*_important(report), *range(len(entries))]:
+        if all(abs(index - other) * cell >= LABEL_GAP for other in places):
+            places.append(index)
+    for index in sorted(places):
+        x = LEFT + index * cell + cell / 2
+        version = entries[index].build
+        short = version if len(version) <= 9 else _short(entries[index])
+        yield f'<line class="tick" x1="{x:.2f}" x2="{x:.2f}" y1="{top - 6}" y2="{top}"/>'
+        yield f'<text class="version" x="{x:.2f}" y="{top + 14}" text-anchor="middle">{escape(short)}</text>'
+
+
+def _important(report: Report) -> list[int]:
+    numbers = {entry.build: index for index, entry in enumerate(report.cases[0].timeline)}
+    sides = [numbers[build] for one in report.boundaries for build in (one.after, one.before) if build in numbers]
+    return [*sides, 0, len(numbers) - 1]
+
+
+def _short(entry: Entry) -> str:
+    """A long version by its date, where it has one."""
+    return entry.date[5:10] if entry.date else f"{entry.build[:8]}…"

@@ -1,0 +1,194 @@
+"""Stands between the tool and a trial, so that nothing of the trial outlives either; run as a program, never imported.
+
+Why a process of its own: it is a *subreaper*, so that whatever a trial leaves behind, daemons and processes in sessions of
+their own too, becomes its child, and "no child is left" is a proof instead of a search. It holds a pipe of the tool: when
+the tool dies, by SIGKILL too, the pipe ends and the trial is killed. The obvious alternative, PR_SET_PDEATHSIG set between
+fork and exec in the tool, would run Python code in a forked child of a threaded process, would kill the trial when the
+*thread* that started it ends, and would reach the direct child only; here it is safe, because this process has one thread,
+and it covers the death of the supervisor itself. And because this process is small, the peak memory that the kernel
+reports for the trial is not that of the tool: Linux counts the size before ``exec`` as well, so that a child is never
+reported smaller than the process that forked it (about 10 MB here).
+
+Standard input: the order, one line of JSON, then single letters: ``a`` sends SIGABRT to the trial, so that faulthandler
+prints its stacks, ``k`` kills it; the end of the file ends everything. Standard output: that of the trial. Standard error:
+one line of JSON for each step: started (or not), ended, cleaned up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from typing import Any, NoReturn
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+PATIENCE = 10.0  # seconds for killed processes to go; those that hang in the kernel are left to it
+
+
+class Supervisor:
+    """Follows one trial, whose process is `pid`."""
+
+    def __init__(self, wakeup: int) -> None:
+        self.wakeup = wakeup
+        self.pid = 0
+        self.started = time.monotonic()
+        self.ended = False
+        self.peak = 0
+
+    def follow(self) -> None:
+        """Until the trial has ended or the tool is gone."""
+        waiting = {0, self.wakeup}
+        while not self.ended:
+            ready, _, _ = select.select(waiting, [], [])
+            if self.wakeup in ready:
+                os.read(self.wakeup, 512)
+                self.reap()
+            if 0 in ready and not self._obey(os.read(0, 1)):
+                return
+
+    def _obey(self, letter: bytes) -> bool:
+        if not self.ended and letter == b"a":
+            os.kill(self.pid, signal.SIGABRT)
+            os.kill(self.pid, signal.SIGCONT)  # a stopped process takes no signal but this and SIGKILL
+        elif not self.ended and letter == b"k":
+            os.kill(self.pid, signal.SIGKILL)
+        return bool(letter)
+
+    def reap(self) -> bool:
+        """Take the status of every process that has ended; gives whether any child is left."""
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            self.peak = max(self.peak, usage.ru_maxrss * 1024)
+            if pid == self.pid:
+                self.ended = True
+                report(status=status, seconds=time.monotonic() - self.started, peak=self.peak)
+
+    def clean_up(self) -> None:
+        """Kill everything that is left, and tell how many there were."""
+        killed: set[int] = set()
+        deadline = time.monotonic() + PATIENCE
+        while self.reap() and time.monotonic() < deadline:
+            for pid in descendants(os.getpid()):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+                    killed.add(pid)
+            time.sleep(0.005)
+        report(left=len(killed - {self.pid}), peak=self.peak)
+
+
+def report(**values: Any) -> None:
+    """One line to the tool; if that is gone, nobody needs it."""
+    with contextlib.suppress(OSError):
+        os.write(2, json.dumps(values).encode() + b"\n")
+
+
+def descendants(root: int) -> list[int]:
+    """The living processes below `root`."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208  pathlib would be half of the start-up time
+        if name.isdigit() and (parent := living_parent(name)):
+            children.setdefault(parent, []).append(int(name))
+    found, new = [], [root]
+    while new:
+        new = [child for pid in new for child in children.get(pid, ())]
+        found += new
+    return found
+
+
+def living_parent(pid: str) -> int:
+    """The parent of a process; 0 when it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  likewise
+            state, parent = file.read().rpartition(b")")[2].split()[:2]
+    except (OSError, ValueError):
+        return 0
+    return 0 if state in {b"Z", b"X"} else int(parent)
+
+
+def start(order: dict[str, Any], prctl: Any) -> int:
+    """Start the trial in a session of its own; its process id, or 0 after the reason was reported."""
+    reading, writing = os.pipe()
+    supervisor = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        become(order, prctl, supervisor, writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        trouble = pipe.read()
+    if not trouble:
+        return pid
+    os.waitpid(pid, 0)
+    os.write(2, trouble)
+    return 0
+
+
+def become(order: dict[str, Any], prctl: Any, supervisor: int, writing: int) -> NoReturn:
+    """In the child: become the trial."""
+    where = order["folder"]
+    try:
+        os.setsid()
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != supervisor:
+            os._exit(1)
+        os.chdir(where)
+        where = order["command"][0]
+        # A crash is shown by faulthandler; the memory of a large process would fill the disk.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(1, 2)
+        os.execvpe(order["command"][0], order["command"], order["environ"])  # noqa: S606  no shell is meant
+    except OSError as error:
+        os.write(writing, json.dumps({"errno": error.errno, "where": where}).encode() + b"\n")
+    finally:
+        os._exit(127)
+
+
+def read_order() -> dict[str, Any]:
+    """The first line of standard input; what follows it is only written once the trial runs."""
+    line = b""
+    while not line.endswith(b"\n"):
+        block = os.read(0, 65536)
+        if not block:
+            sys.exit(1)
+        line += block
+    return dict(json.loads(line))
+
+
+def main() -> None:
+    """Follow the order on standard input."""
+    order = read_order()
+    prctl = ctypes.CDLL(None).prctl
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    supervisor = Supervisor(reading)
+    supervisor.pid = start(order, prctl)
+    if supervisor.pid == 0:
+        return
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)  # the output ends when the trial's own ends are closed
+    report(pid=supervisor.pid, at=supervisor.started)
+    try:
+        supervisor.follow()
+    finally:
+        supervisor.clean_up()
+
+
+if __name__ == "__main__":
+    main()
