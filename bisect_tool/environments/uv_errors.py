@@ -31,7 +31,10 @@ class Blame(Enum):
 
 
 _TABLE: tuple[tuple[Blame, str], ...] = (
-    (Blame.DISK, r"No space left on device|os error 28\b|Disk quota exceeded|os error 122|File too large|os error 27\b"),
+    (
+        Blame.DISK,
+        r"No space left on device|os error 28\b|Disk quota exceeded|os error 122|File too large|os error 27\b",
+    ),
     (
         Blame.MACHINE,
         r"memory allocation of \d+ bytes failed|Cannot allocate memory|os error 12\b|Too many open files|os error 24\b|"

@@ -13,7 +13,7 @@ from bisect_tool.reports import sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line
 from bisect_tool.reports.report import CasePart, Entry, Report
 
-ROW, CELL_HEIGHT, LEFT, WIDTH = 34, 24, 170, 1080
+ROW, CELL_HEIGHT, LEFT, RIGHT, WIDTH = 34, 24, 150, 24, 1080
 LABEL_GAP = 58  # pixels that a version label needs
 COLOURS = 6  # failures beyond these share the classes again
 
@@ -21,8 +21,8 @@ COLOURS = 6  # failures beyond these share the classes again
 def draw(report: Report) -> str:
     """The SVG element; its height follows the number of cases."""
     size = len(report.cases[0].timeline)
-    cell = min(46.0, (WIDTH - LEFT) / max(1, size))
-    height = ROW * len(report.cases) + 64
+    cell = min(46.0, (WIDTH - LEFT - RIGHT) / max(1, size))
+    height = ROW * len(report.cases) + 26
     label = f"States of {len(report.cases)} cases on {size} builds of {report.spec.package}"
     rows = [row for number, case in enumerate(report.cases) for row in _row(report, case, number, cell)]
     axis = _axis(report, cell, ROW * len(report.cases) + 6)
@@ -47,6 +47,13 @@ def _row(report: Report, case: CasePart, number: int, cell: float) -> Iterator[s
     name = case.name if len(case.name) <= 20 else f"{case.name[:19]}…"
     yield f'<text class="case {case.role}" x="{LEFT - 12}" y="{y + 17}" text-anchor="end">{escape(name)}</text>'
     letters, names = timeline.letters(report), timeline.names(report)
+    for stretch in timeline.stretches(case.timeline):
+        # A pale band behind builds that were not tried, between tried ones that agree: most likely the same.
+        kind = failure_class(report, stretch.failures[0]) if stretch.state == "failing" and stretch.failures else ""
+        state = "open" if stretch.state == "not tried" else stretch.state
+        x, width = LEFT + stretch.start * cell, stretch.builds * cell - min(2.0, cell / 5)
+        box = f'x="{x:.2f}" y="{y}" width="{width:.2f}" height="{CELL_HEIGHT}"'
+        yield f'<g class="band {state} {kind}"><rect {box} rx="3"/></g>'
     for index, entry in enumerate(case.timeline):
         x = LEFT + index * cell
         kind = failure_class(report, timeline.ids(entry)[0]) if entry.state == "failing" and timeline.ids(entry) else ""

@@ -74,15 +74,23 @@ def how_sure(end: Appeared | Fixed) -> str:
                 f"exact: two neighbouring builds, both {again}" if end.verified else f"exact: two neighbours, {again}"
             )
         case "narrowed":
-            count = len(end.holes) or len(end.untestable)
-            between = (
-                f"{plural(count, 'build')} in between could not be tested" if count else "builds in between are open"
-            )
-            return f"narrowed: {between}; the two builds were {again}"
+            return f"narrowed: {_between(end)}; the two builds were {again}"
         case "open":
             return "open: the range ends here"
         case _:
             assert_never(end.kind)
+
+
+def _between(end: Appeared | Fixed) -> str:
+    """What lies inside a narrowed end."""
+    tried = sum(hole.tried for hole in end.holes) if end.holes else len(end.untestable)
+    others = len(end.holes) - tried if end.holes else 0
+    if not tried and not others:
+        return "one of the two builds may owe its state to luck"
+    if not tried:
+        return f"{plural(others, 'build')} in between not tried"
+    rest = f", {others} more not tried" if others else ""
+    return f"{plural(tried, 'build')} in between could not be tested{rest}"
 
 
 def hidden_before(appeared: Appeared, report: Report) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from bisect_tool.reports import events
 from bisect_tool.reports.report import State
@@ -108,7 +109,7 @@ def open_ranges(question: Question, case: str) -> list[tuple[str, str]]:
     ]
     return [
         (first, last)
-        for (first, left), (last, right) in zip(known, known[1:], strict=False)
+        for (first, left), (last, right) in pairwise(known)
         if left != right and numbers[last] - numbers[first] > 1
     ]
 

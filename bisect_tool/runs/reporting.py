@@ -284,8 +284,8 @@ def _signature(example: FoundFailure) -> parts.Signature:
         types=signature.types,
         message=signature.message,
         where=signature.where,
-        # Where this machine keeps its environments is of no use to whoever reads the report.
-        text=re.sub(r"[^\s\"']*/site-packages/", "", example.text),
+        # Where this machine keeps environments and trials is of no use to whoever reads the report.
+        text=re.sub(r"[^\s\"']*/(site-packages|trials/[^/]+/repro)/", "", example.text),
     )
 
 

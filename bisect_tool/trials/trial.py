@@ -64,9 +64,7 @@ def run_trial(order: TrialOrder, *, programs: Path, folder: Path, environ: Mappi
         raise cannot_write(error, folder) from error
 
 
-def _run(
-    order: TrialOrder, programs: Path, folder: Path, environ: Mapping[str, str], temporary: Path
-) -> FinishedTrial:
+def _run(order: TrialOrder, programs: Path, folder: Path, environ: Mapping[str, str], temporary: Path) -> FinishedTrial:
     own, checks = folder / "run", folder / "checks.jsonl"
     repro, work, exceptions = folder / "repro", own / "work", own / "exceptions"
     for path in (work, exceptions):

@@ -148,8 +148,9 @@ def is_normalised(name: str) -> bool:
 
 
 def prefers_json(accept: str) -> bool:
-    """Whether a client with this Accept header is to get JSON."""
-    return _weight(accept, (JSON_TYPE, JSON_TYPE.replace("v1", "latest"))) > _weight(accept, (HTML_TYPE, "text/html"))
+    """Whether a client with this Accept header is to get JSON; the real index prefers it among equals."""
+    json = _weight(accept, (JSON_TYPE, JSON_TYPE.replace("v1", "latest")))
+    return json > 0 and json >= _weight(accept, (HTML_TYPE, "text/html"))
 
 
 def _weight(accept: str, types: Sequence[str]) -> float:

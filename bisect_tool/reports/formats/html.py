@@ -16,6 +16,7 @@ from bisect_tool.reports.picture import draw, failure_class
 from bisect_tool.reports.report import Report
 
 SUFFIX = ".html"
+MOST_BUILDS = 12
 
 
 def render(report: Report) -> str:
@@ -25,6 +26,7 @@ def render(report: Report) -> str:
         loader=PackageLoader("bisect_tool.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     pages.filters["log_address"] = lambda log: log_address(log, report.cache)
+    pages.filters["listed"] = lambda builds: sentences.listed(builds, MOST_BUILDS)
     findings = answer.findings(shown)
     page: str = pages.get_template("report.html.jinja").render(
         report=shown,
