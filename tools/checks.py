@@ -16,7 +16,15 @@ CHECKS = (
     ("import contracts", ("lint-imports",)),
     ("types", ("mypy",)),
     ("docs", ("python", "tools/generate_docs.py", "--check")),
-    ("specs", ("bisect", "check", "--no-plan", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("repro_specs/*/spec.yaml")))),
+    (
+        "specs",
+        (
+            "bisect",
+            "check",
+            "--no-plan",
+            *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("repro_specs/*/spec.yaml")),
+        ),
+    ),
 )
 
 
@@ -32,9 +40,7 @@ def main() -> int:
 def run(name: str, command: tuple[str, ...]) -> bool:
     """Run one check; its output shows only when it fails."""
     started = time.monotonic()
-    done = subprocess.run(
-        [str(BIN / command[0]), *command[1:]], cwd=ROOT, check=False, capture_output=True, text=True
-    )
+    done = subprocess.run([str(BIN / command[0]), *command[1:]], cwd=ROOT, check=False, capture_output=True, text=True)
     word = "ok" if done.returncode == 0 else "FAILED"
     print(f"{name:<18} {word} ({time.monotonic() - started:.1f} s)", flush=True)  # noqa: T201
     if done.returncode != 0:

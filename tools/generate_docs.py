@@ -33,7 +33,10 @@ def exit_statuses() -> str:
         errors.Answered.NO_CHANGE: "every testable build of the range behaves the same",
         errors.Answered.NOT_JUDGED: "too few builds could be tested to say anything",
     }
-    lines += [f"| {status.value} | {status.name.lower().replace('_', ' ')} | {meaning} |" for status, meaning in meanings.items()]
+    lines += [
+        f"| {status.value} | {status.name.lower().replace('_', ' ')} | {meaning} |"
+        for status, meaning in meanings.items()
+    ]
     lines.insert(len(lines) - len(meanings) + 1, "| 1 | findings | `bisect cache verify` found a changed file |")
     lines.insert(len(lines) - len(meanings) + 2, "| 2 | usage | the command line cannot be understood |")
     for kind in sorted(_kinds(), key=lambda kind: kind.status):
@@ -54,7 +57,12 @@ def _first_line(kind: type) -> str:
 
 def spec_reference() -> str:
     """One row for each key of a spec."""
-    lines = ["# The keys of a spec", "", "Made from `bisect_tool/spec/model.py`; `bisect schema` prints the JSON Schema.", ""]
+    lines = [
+        "# The keys of a spec",
+        "",
+        "Made from `bisect_tool/spec/model.py`; `bisect schema` prints the JSON Schema.",
+        "",
+    ]
     for title, model in (("A spec", Spec), ("A case", Case), ("A named failure", NamedFailure)):
         lines += [f"## {title}", "", "| key | left out | meaning |", "|---|---|---|"]
         for name, field in model.model_fields.items():
