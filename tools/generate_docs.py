@@ -33,15 +33,14 @@ def exit_statuses() -> str:
         errors.Answered.NO_CHANGE: "every testable build of the range behaves the same",
         errors.Answered.NOT_JUDGED: "too few builds could be tested to say anything",
     }
-    lines += [
-        f"| {status.value} | {status.name.lower().replace('_', ' ')} | {meaning} |"
-        for status, meaning in meanings.items()
+    rows = [(int(status), status.name.lower().replace("_", " "), meaning) for status, meaning in meanings.items()]
+    rows += [(kind.status, kind.__name__, _first_line(kind)) for kind in _kinds()]
+    rows += [
+        (1, "findings", "`bisect cache verify` found a changed file"),
+        (2, "usage", "the command line cannot be understood"),
+        (errors.BisectError.status, "defect", "a defect of bisect itself; its traceback is printed"),
     ]
-    lines.insert(len(lines) - len(meanings) + 1, "| 1 | findings | `bisect cache verify` found a changed file |")
-    lines.insert(len(lines) - len(meanings) + 2, "| 2 | usage | the command line cannot be understood |")
-    for kind in sorted(_kinds(), key=lambda kind: kind.status):
-        lines.append(f"| {kind.status} | {kind.__name__} | {_first_line(kind)} |")
-    lines.append(f"| {errors.BisectError.status} | defect | a defect of bisect itself; its traceback is printed |")
+    lines += [f"| {status} | {name} | {meaning} |" for status, name, meaning in sorted(rows)]
     return "\n".join(lines) + "\n"
 
 

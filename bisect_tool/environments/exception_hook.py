@@ -35,11 +35,12 @@ def _message(error):
 
 def _frames(trace):
     frames = []
-    while trace is not None and len(frames) < 500:
+    while trace is not None:
         code = trace.tb_frame.f_code
         frames.append([code.co_filename, code.co_name])
         trace = trace.tb_next
-    return frames
+    # A deep recursion is told by both its ends.
+    return frames if len(frames) <= 500 else frames[:250] + frames[-250:]
 
 
 def _next(error):

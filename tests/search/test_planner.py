@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from bisect_tool.search.answer import Kind, Outcome
+from bisect_tool.search.knowledge import Known, Question
+from bisect_tool.search.planner import Policy, Purpose, plan
+from bisect_tool.search.states import Fail, NoVerdict, Pass, Result
+from tests.rig.histories import History, hole_over_change, joined, one_change, steady, stepwise, unjudged
+from tests.search.searching import FAILURE_FREE, ends, search
+
+A, B = frozenset({"A"}), frozenset({"B"})
+
+
+def change_at(build: int, n: int = 64) -> History:
+    return stepwise([(build, "pass"), (n - build, A)])
+
+
+def test_both_ends_come_first() -> None:
+    found = plan(Question(10, ("main",)), Known())
+    assert {probe.build for probe in found.probes} == {0, 9}
+    assert {probe.purpose for probe in found.probes} == {Purpose.END}
+
+
+def test_then_the_middle() -> None:
+    known = Known({("main", 0): (Pass(),), ("main", 64): (Fail(A),)})
+    assert plan(Question(65, ("main",)), known).probes[0].build == 32
+
+
+def test_equal_ends_end_the_search() -> None:
+    known = Known({("main", 0): (Pass(),), ("main", 64): (Pass(),)})
+    assert plan(Question(65, ("main",)), known).probes == ()
+
+
+def test_a_build_that_is_here_is_preferred() -> None:
+    known = Known({("main", 0): (Pass(),), ("main", 64): (Fail(A),)}, ready=frozenset({24}))
+    assert plan(Question(65, ("main",)), known).probes[0].build == 24
+
+
+def test_a_build_that_is_here_and_says_little_is_not() -> None:
+    known = Known({("main", 0): (Pass(),), ("main", 64): (Fail(A),)}, ready=frozenset({1}))
+    assert plan(Question(65, ("main",)), known).probes[0].build == 32
+
+
+def test_controls_run_before_tests_and_only_once() -> None:
+    question = Question(3, ("main",), ("eager",))
+    assert plan(question, Known()).probes[0].cases == ("eager", "main")
+    assert plan(question, Known({("eager", 0): (Pass(),)})).probes[0].cases == ("main",)
+
+
+@pytest.mark.parametrize("build", [1, 2, 31, 32, 33, 62, 63])
+def test_one_change(build: int) -> None:
+    run = search(change_at(build))
+    assert ends(run.run()) == [("exact", build - 1, build), ("open", 63, None)]
+
+
+def test_both_sides_of_a_change_are_run_three_times_and_nothing_else_twice() -> None:
+    run = search(change_at(40))
+    run.run()
+    counts = {build: len(results) for (_, build), results in run.results.items()}
+    assert counts.pop(39) == counts.pop(40) == 3
+    assert set(counts.values()) == {1}
+
+
+def test_appear_fix_and_appear_again_with_a_scan() -> None:
+    history = stepwise([(30, "pass"), (20, A), (20, "pass"), (30, A)])
+    found = search(history, policy=Policy(scan=9)).run()
+    assert ends(found) == [("exact", 29, 30), ("exact", 49, 50), ("exact", 69, 70), ("open", 99, None)]
+
+
+def test_a_failure_that_turns_into_another() -> None:
+    found = search(stepwise([(20, "pass"), (20, A), (20, B)])).run()
+    episode = found.failures[0].episodes[0]
+    assert (episode.fixed.before, episode.fixed.after, episode.fixed.other) == (39, 40, B)
+    assert found.failures[1].episodes[0].appeared.other == A
+
+
+def test_a_hole_over_the_change_is_stated() -> None:
+    history = History({"main": stepwise([(30, "pass"), (34, A)]).states["main"]}, frozenset(range(27, 36)))
+    end = search(history).run().failures[0].episodes[0].appeared
+    assert (end.kind, end.before, end.after) == (Kind.NARROWED, 26, 36)
+    assert [hole.build for hole in end.holes] == list(range(27, 36))
+
+
+def test_the_builds_of_a_small_hole_are_all_tried() -> None:
+    history = History({"main": stepwise([(30, "pass"), (34, A)]).states["main"]}, frozenset({29, 30, 31}))
+    holes = search(history).run().failures[0].episodes[0].appeared.holes
+    assert [hole.reason for hole in holes] == ["cannot be installed"] * 3
+
+
+def test_a_large_hole_is_crossed_without_trying_all_of_it() -> None:
+    history = hole_over_change(random.Random(3), one_change(random.Random(3), 366), 60)
+    run = search(history, policy=FAILURE_FREE)
+    found = run.run()
+    assert found.outcome is Outcome.NARROWED
+    assert len(run.installed) <= 30
+
+
+def test_ends_that_cannot_be_tested_move_inwards() -> None:
+    history = History({"main": stepwise([(30, "pass"), (34, A)]).states["main"]}, frozenset({0, 1, 2, 61, 62, 63}))
+    found = search(history).run()
+    assert ends(found) == [("exact", 29, 30), ("open", 60, None)]
+    assert [hole.build for hole in found.failures[0].episodes[0].fixed.holes] == [61, 62, 63]
+
+
+def test_nothing_testable_costs_a_logarithmic_number_of_installs() -> None:
+    run = search(History({"main": ("pass",) * 1000}, frozenset(range(1000))))
+    assert run.run().outcome is Outcome.NOT_JUDGED
+    assert len(run.installed) <= 24
+
+
+def test_an_unknown_start_walks_back_by_doubling() -> None:
+    run = search(change_at(950, 1000), open_start=True, policy=FAILURE_FREE)
+    found = run.run()
+    assert ends(found) == [("exact", 949, 950), ("open", 999, None)]
+    assert [build for build, _, _ in run.served][:7] == [999, 998, 997, 995, 991, 983, 967]
+
+
+def test_a_walk_ends_at_the_oldest_build() -> None:
+    found = search(steady(100, A), open_start=True).run()
+    assert ends(found) == [("open", None, 0), ("open", 99, None)]
+    assert found.outcome is Outcome.NO_CHANGE
+
+
+def test_a_walk_ends_at_the_oldest_usable_build() -> None:
+    history = History({"main": (A,) * 100}, frozenset(range(37)))
+    found = search(history, open_start=True).run()
+    assert ends(found) == [("open", None, 37), ("open", 99, None)]
+
+
+def test_a_failing_control_makes_a_build_untestable() -> None:
+    eager = unjudged(steady(64, "pass", "eager"), [], "eager")
+    states = list(eager.states["eager"])
+    states[40] = B
+    history = joined(change_at(40), History({"eager": tuple(states)}))
+    end = search(history, controls=("eager",)).run().failures[0].episodes[0].appeared
+    assert (end.kind, end.before, end.after) == (Kind.NARROWED, 39, 41)
+    assert end.holes[0].reason == "control eager fails: B"
+
+
+def test_cases_share_their_builds() -> None:
+    cases = [stepwise([(n, "pass"), (366 - n, frozenset({f"F{n}"}))], f"case{n}") for n in (100, 105, 110)]
+    together = search(joined(*cases), policy=FAILURE_FREE)
+    together.run()
+    alone = [search(case, policy=FAILURE_FREE) for case in cases]
+    for one in alone:
+        one.run()
+    assert (len(together.installed), sum(len(one.installed) for one in alone)) == (17, 32)
+
+
+def test_flakiness_that_shows_at_verification_reopens_the_search() -> None:
+    """Build 20 fails every other time: it passes when first seen, and fails when it is verified."""
+    known = {("main", n): (Pass(),) for n in (0, 20)} | {("main", n): (Fail(A),) for n in (21, 63)}
+    question = Question(64, ("main",))
+    assert {probe.build for probe in plan(question, Known(known)).probes} == {20, 21}
+    seen = known | {("main", 20): (Pass(), Fail(A))}
+    assert plan(question, Known(seen)).probes[0].build == 10
+
+
+def test_the_passing_side_of_a_flaky_change_is_run_until_luck_is_ruled_out() -> None:
+    known = {("main", 0): (Pass(),), ("main", 1): (Pass(), Fail(A), Pass(), Pass())}
+    question = Question(2, ("main",))
+    runs = 0
+    while found := plan(question, Known(known)).probes:
+        assert found[0].build == 0
+        known["main", 0] = (*known["main", 0], Pass())
+        runs += 1
+    # One failure in four trials: 0.75 ** 17 < 0.01 < 0.75 ** 16.
+    assert len(known["main", 0]) == 17
+
+
+def test_trials_without_a_verdict_do_not_go_on_for_ever() -> None:
+    in_vain: tuple[Result, ...] = (NoVerdict("?"),) * 50
+    known: dict[tuple[str, int], tuple[Result, ...]] = {
+        ("main", 0): (Pass(), *in_vain),
+        ("main", 1): (Fail(A), Fail(A), Fail(A)),
+    }
+    assert plan(Question(2, ("main",)), Known(known)).probes == ()
+
+
+def test_steps_left_shrinks_to_nothing() -> None:
+    run = search(change_at(40))
+    left = [run.plan().steps_left]
+    while run.step():
+        left.append(run.plan().steps_left)
+    assert left[0] == 8
+    assert left[-1] == 0
