@@ -117,7 +117,7 @@ class _Maker:
             state=_word(state),
             failure=names[0] if names else None,
             failures=names,
-            reason=state.reason if isinstance(state, Untestable) else None,
+            reason=self._told(state.reason) if isinstance(state, Untestable) else None,
             trials=trials_of(state) if state is not None else 0,
             rate=_rate(state),
             duration_s=round(shown.duration, 2) if shown else None,
@@ -165,7 +165,9 @@ class _Maker:
         builds = self.session.asked.builds
         holes = tuple(
             parts.Hole(
-                build=builds[hole.build].version, reason=hole.reason or "not tried", tried=hole.reason is not None
+                build=builds[hole.build].version,
+                reason=self._told(hole.reason or "not tried"),
+                tried=hole.reason is not None,
             )
             for hole in end.holes
         )
@@ -224,7 +226,15 @@ class _Maker:
         return None if number is None else self.session.asked.builds[number].version
 
     def _id(self, failure: str) -> str:
-        return self.session.failures[failure].name or failure
+        """What the report calls a failure: its name in the spec, else words that people can read and six digits."""
+        example = self.session.failures[failure]
+        return example.name or f"{_name_for(example)}-{failure[:6]}"
+
+    def _told(self, reason: str) -> str:
+        """A reason of the search, which knows failures by their identity, in words."""
+        for failure, example in self.session.failures.items():
+            reason = reason.replace(failure, example.name or example.signature.title)
+        return reason
 
     def _counts(self) -> parts.Counts:
         return parts.Counts(

@@ -5,8 +5,9 @@
 
 For each bug it writes ``<bug>/<release>.txt`` (standard output and error, merged, as the process printed them) and
 ``<bug>/<release>.json`` (the exception chain that ``bisect_tool/environments/exception_hook.py`` wrote; none after a signal or
-sys.exit), and brings ``corpus.json`` up to date. Paths of this machine are replaced: the standard library is under ``/usr/lib/python3.11/``,
-the environment under ``/env/``, the script under ``/repro/``, caches and temporary files under ``/scratch/``.
+sys.exit), and brings ``corpus.json`` up to date. Paths of this machine are replaced: the standard library is under
+``/usr/lib/python3.11/``, the environment under ``/env/``, the script under ``/repro/``, caches and temporary files under
+``/scratch/``.
 
 The hook is copied into the environment's site-packages, so use an environment made for this. Everything runs on the CPU.
 """
