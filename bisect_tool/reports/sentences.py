@@ -51,7 +51,7 @@ def began(appeared: Appeared, report: Report) -> str:
 
 def ended(fixed: Fixed, report: Report) -> str:
     """`was fixed in 2.15.0`, or as much of it as is known."""
-    gone = "was hidden by another failure" if fixed.changed_into else "was fixed"
+    gone = "changed into another failure" if fixed.changed_into else "was fixed"
     match fixed.kind:
         case "exact":
             return f"{gone} in {fixed.first_without}"

@@ -6,6 +6,7 @@ import importlib
 import os
 import pkgutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ def write(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         raise OutputNotWritten(
             f"the report could not be written: {error.strerror}",
             where=str(path),

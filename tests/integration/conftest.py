@@ -48,7 +48,12 @@ class Place:
 
     def environ(self) -> dict[str, str]:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("UV_", "PIP_", "BISECT_"))}
-        own = {"BISECT_CACHE": str(self.cache), "BISECT_INDEX": self.index.url, "HOME": str(self.root), "COLUMNS": "100"}
+        own = {
+            "BISECT_CACHE": str(self.cache),
+            "BISECT_INDEX": self.index.url,
+            "HOME": str(self.root),
+            "COLUMNS": "100",
+        }
         return {**kept, **own, **self.extra}
 
     def run(self, *words: str | Path, timeout: float = 300, **environ: str) -> Ran:
@@ -83,7 +88,14 @@ class Place:
             toy_script(folder)
         else:
             (folder / "repro.py").write_text(script)
-        base = {"name": name, "package": "toy", "channel": "release", "device": "cpu", "script": "repro.py", "timeout": 60}
+        base = {
+            "name": name,
+            "package": "toy",
+            "channel": "release",
+            "device": "cpu",
+            "script": "repro.py",
+            "timeout": 60,
+        }
         given = {key.rstrip("_"): value for key, value in keys.items()}
         path = folder / "spec.yaml"
         path.write_text(json.dumps({**base, **given}))
@@ -96,9 +108,7 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def history(
-    count: int, behaviour: Mapping[int, Mapping[str, Any]], **changes: Mapping[int, Any]
-) -> list[ToyBuild]:
+def history(count: int, behaviour: Mapping[int, Mapping[str, Any]], **changes: Mapping[int, Any]) -> list[ToyBuild]:
     """`count` builds 1.0, 1.1 …; `behaviour` by number; other fields by name and number."""
     return [
         ToyBuild(
@@ -111,7 +121,9 @@ def history(
     ]
 
 
-def failing(numbers: Sequence[int], text: str = "RuntimeError: gradient is all zero", case: str = "main") -> dict[int, Any]:
+def failing(
+    numbers: Sequence[int], text: str = "RuntimeError: gradient is all zero", case: str = "main"
+) -> dict[int, Any]:
     return {number: {case: text} for number in numbers}
 
 

@@ -115,7 +115,11 @@ def test_a_command_that_does_not_exist(shop: Place) -> None:
     folder = shop.specs / "command"
     folder.mkdir(parents=True)
     path = folder / "spec.yaml"
-    path.write_text(json.dumps({"name": "command", "package": "toy", "device": "cpu", "command": ["no-such-program"], "from": "1.0"}))
+    path.write_text(
+        json.dumps(
+            {"name": "command", "package": "toy", "device": "cpu", "command": ["no-such-program"], "from": "1.0"}
+        )
+    )
     says(shop, "run", path, status=25, text="no-such-program")
 
 
@@ -154,7 +158,9 @@ def test_a_cache_made_by_a_newer_version(shop: Place) -> None:
 def test_a_full_disk_stops_the_run_and_loses_nothing(shop: Place) -> None:
     small = shop.root / "small"
     small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(small)], capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(small)], capture_output=True, check=False
+    )
     if mounted.returncode != 0:
         pytest.skip("mounting a small file system needs root")
     try:

@@ -202,7 +202,9 @@ def test_several_specs_share_their_installs(place: Place) -> None:
     answers = {name: json.loads((place.root / "answers" / f"{name}.json").read_text()) for name in ("one", "two")}
     assert ends(answers["one"]) == [("exact", "1.8", "1.9", "open", "1.15", None)]
     assert ends(answers["two"]) == [("exact", "1.5", "1.6", "open", "1.15", None)]
-    assert sum(answer["counts"]["builds_installed"] for answer in answers.values()) == 9  # 4 and 4 halvings, one shared, 2 ends
+    assert (
+        sum(answer["counts"]["builds_installed"] for answer in answers.values()) == 9
+    )  # 4 and 4 halvings, one shared, 2 ends
 
 
 def test_a_plain_script(place: Place) -> None:

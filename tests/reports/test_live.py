@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from bisect_tool.reports import events
+from bisect_tool.reports.live import PlainView, _Picture, choose_view
+from bisect_tool.reports.report import State
+from bisect_tool.reports.watching import Watched, download_totals, open_ranges, strip
+
+BUILDS = tuple(f"1.{n}" for n in range(400))
+START = events.RunStarted("A title", "toy", BUILDS, (("main", "test"), ("eager", "control")), "cpu", 10)
+
+
+def watched(*more: events.Event) -> Watched:
+    made = Watched(lambda: 100.0)
+    for event in (START, *more):
+        made.take(event)
+    return made
+
+
+def known(build: str, state: State) -> events.StateKnown:
+    return events.StateKnown("main", build, state, None)
+
+
+def test_the_strip_keeps_a_single_failure_among_hundreds() -> None:
+    question = watched(known("1.0", "pass"), known("1.213", "failing")).questions[0]
+    assert strip(question, "main", 50).count("✗") == 1
+    assert len(strip(question, "main", 50)) == 50
+
+
+def test_the_range_that_is_left_is_told() -> None:
+    question = watched(known("1.0", "pass"), known("1.100", "failing"), known("1.399", "failing")).questions[0]
+    assert open_ranges(question, "main") == [("1.0", "1.100")]
+
+
+def test_neighbours_leave_no_range() -> None:
+    question = watched(known("1.99", "pass"), known("1.100", "failing")).questions[0]
+    assert open_ranges(question, "main") == []
+
+
+def test_downloads_add_up() -> None:
+    made = watched(
+        events.Downloading("1.0", "torch", 0, 500), events.Downloading("1.0", "triton", 0, 200),
+        events.Downloading("1.0", "triton", 200, 200),
+    )  # fmt: skip
+    assert download_totals(made) == (200, 700)
+
+
+def test_the_picture_tells_what_is_done_how_much_is_left_and_fits_the_terminal() -> None:
+    console = Console(file=io.StringIO(), width=60, force_terminal=True, color_system=None)
+    made = watched(
+        known("1.0", "pass"),
+        events.BuildChosen("1.200", "split", 7, 130.0),
+        events.TrialStarted("1.200", "main", "search", 300),
+    )
+    with console.capture() as capture:
+        console.print(_Picture(made, console))
+    text = capture.get()
+    assert "running main on 1.200" in text
+    assert "about 7 builds to go, about 2 min 10 s left" in text
+    assert max(len(line) for line in text.splitlines()) <= 60
+
+
+def test_plain_lines_tell_when_and_what() -> None:
+    out = io.StringIO()
+    view = PlainView(Console(file=out, width=200), clock=iter([0.0, 75.0]).__next__)
+    view(events.TrialFinished("1.2", "main", "failing", "zero-gradient", 20.0, stored=False))
+    assert out.getvalue() == "[1 min 15 s] 1.2: main: failing (zero-gradient) in 20 s\n"
+
+
+def test_text_of_a_repro_cannot_move_the_cursor() -> None:
+    out = io.StringIO()
+    view = PlainView(Console(file=out, width=200), clock=lambda: 0.0)
+    view(events.Untestable("1.2", "bad \x1b[2J\x07 reason"))
+    assert "\x1b" not in out.getvalue()
+    assert "bad  reason" in out.getvalue() or "bad reason" in out.getvalue()
+
+
+def test_a_pipe_gets_plain_lines_and_quiet_gets_none() -> None:
+    out = io.StringIO()
+    with choose_view(Console(file=out), plain=False, quiet=False) as view:
+        view(START)
+    assert "400 builds of toy" in out.getvalue()
+    silent = io.StringIO()
+    with choose_view(Console(file=silent), plain=False, quiet=True) as view:
+        view(START)
+    assert silent.getvalue() == ""
