@@ -33,14 +33,19 @@ def _format_options(function: Any) -> Any:
 @click.argument("specs", nargs=-1, required=True, metavar="SPEC…")
 @question_options
 @click.option("--verify", metavar="N", help="Fresh trials of both sides of a change before it is reported (2).")
-@click.option("--scan", type=click.IntRange(0, 1000), default=0, help="Spread N probes over the range first.")
+@click.option(
+    "--scan",
+    type=click.IntRange(0, 1000),
+    metavar="N",
+    help="Spread N probes over the range first; left out: a few, where both ends agree; 0: none.",
+)
 @click.option("--fresh", is_flag=True, help="Do not use stored results.")
 @click.option("--retry-untestable", is_flag=True, help="Try builds again that could not be installed or imported.")
 @_format_options
 @settings_options
 @click.option("--plain", is_flag=True, help="Plain lines instead of the live view.")
 @click.option("--quiet", is_flag=True, help="Nothing but the report.")
-def command(specs: tuple[str, ...], scan: int, *, fresh: bool, retry_untestable: bool, **flags: Any) -> int:
+def command(specs: tuple[str, ...], scan: int | None, *, fresh: bool, retry_untestable: bool, **flags: Any) -> int:
     """Answer SPECs: a spec.yaml, its folder, or a plain script.
 
     Exit status: 0 every change found is exact, 3 narrowed, 4 nothing changes in the range, 5 nothing could be judged;

@@ -26,7 +26,7 @@ MARK = "bisect-environment.json"
 FORMAT = 1
 
 
-class BuildUnusable(Exception):  # noqa: N818  it is a finding about a build, not an error of the tool
+class BuildUnusable(Exception):
     """The build cannot be installed or does not work at all; the text is the reason."""
 
 

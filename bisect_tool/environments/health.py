@@ -33,11 +33,11 @@ class Health:
     facts: Mapping[str, Any]
 
 
-class NotHealthy(Exception):  # noqa: N818  it is a finding about a build, not an error of the tool
+class NotHealthy(Exception):
     """The build cannot be used, and why."""
 
 
-class ProbeBroke(Exception):  # noqa: N818  likewise: the caller decides whether to try again
+class ProbeBroke(Exception):
     """The probe itself was ended from outside, which says nothing about the build."""
 
 

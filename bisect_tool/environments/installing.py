@@ -32,7 +32,7 @@ GRACE = (timedelta(days=1), timedelta(days=14))
 HOOK = Path(__file__).with_name("exception_hook.py")
 
 
-class NotInstallable(Exception):  # noqa: N818  it is a finding about a build, not an error of the tool
+class NotInstallable(Exception):
     """The build cannot be installed on this interpreter and platform; the text is the reason."""
 
 

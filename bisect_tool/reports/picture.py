@@ -50,10 +50,10 @@ def _row(report: Report, case: CasePart, number: int, cell: float) -> Iterator[s
     for stretch in timeline.stretches(case.timeline):
         # A pale band behind builds that were not tried, between tried ones that agree: most likely the same.
         kind = failure_class(report, stretch.failures[0]) if stretch.state == "failing" and stretch.failures else ""
-        state = "open" if stretch.state == "not tried" else stretch.state
+        shade = "open" if stretch.state == "not tried" else stretch.state
         x, width = LEFT + stretch.start * cell, stretch.builds * cell - min(2.0, cell / 5)
         box = f'x="{x:.2f}" y="{y}" width="{width:.2f}" height="{CELL_HEIGHT}"'
-        yield f'<g class="band {state} {kind}"><rect {box} rx="3"/></g>'
+        yield f'<g class="band {shade} {kind}"><rect {box} rx="3"/></g>'
     for index, entry in enumerate(case.timeline):
         x = LEFT + index * cell
         kind = failure_class(report, timeline.ids(entry)[0]) if entry.state == "failing" and timeline.ids(entry) else ""

@@ -58,7 +58,7 @@ def open_workshop(settings: Settings, environ: Mapping[str, str]) -> Workshop:
     return Workshop(settings, cache, find_uv(cache.uv, environ), environ)
 
 
-class Stopped(Exception):  # noqa: N818  it carries an error
+class Stopped(Exception):
     """A run was cut short by `error`; `reports` tell what is known so far."""
 
     def __init__(self, error: BisectError, reports: tuple[Report, ...]) -> None:

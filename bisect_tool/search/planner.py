@@ -1,12 +1,13 @@
 """What to run next: from what is known to the builds and cases that are worth a probe, best first.
 
-The planner is a pure function. It knows three kinds of wishes of a case:
+The planner is a pure function. It knows four kinds of wishes of a case:
 
 - *ends*: the first and the last build of the range must be judged. An end that is untestable moves inwards, by doubling
   and then halving. With an unknown start only the newest build is an end, and the search walks back from it by doubling
   until the state changes.
 - *splits*: two judged neighbours differ and builds between them are untried. Every untried build there has a worth: the
   information in the answer (one bit at the midpoint) times the chance that the build can be tested (see `holes`).
+- *second looks*: a case whose ends agree is scanned with a few probes, because a failure may have come and gone.
 - *repeats*: a transition was found; both its sides are run again until enough fresh trials agree.
 
 The worths of all cases add up for each build, so that the build that answers the most questions is installed next, and
@@ -44,11 +45,12 @@ class Purpose(StrEnum):
 class Policy:
     """`verify`: fresh trials that both sides of a transition need on top of the first. `scan`: builds to spread first.
 
-    `most_trials` bounds what is spent on one side of a flaky transition.
+    With `scan` None a case that would end without any change is scanned by halving its largest gaps, with as many probes
+    as a bisection of the range takes. `most_trials` bounds what is spent on one side of a flaky transition.
     """
 
     verify: int = 2
-    scan: int = 0
+    scan: int | None = None
     most_trials: int = 40
 
 
@@ -100,6 +102,8 @@ def plan(question: Question, known: Known, policy: Policy | None = None) -> Plan
     policy = policy or Policy()
     views = [_CaseView.of(question, known, case) for case in question.tests]
     wishes = [wish for view in views for wish in _wishes(question, view, policy)]
+    if not wishes and policy.scan is None and not question.open_start:
+        wishes = [wish for view in views for wish in _second_look(question, view)]
     if not wishes:
         wishes = [wish for view in views for wish in _repeats(known, view, policy)]
     probes = [_probe(question, known, build, of_build) for build, of_build in _by_build(wishes).items()]
@@ -192,17 +196,37 @@ def _walk(question: Question, view: _CaseView) -> list[Wish]:
 
 
 def _scan(question: Question, view: _CaseView, policy: Policy) -> list[Wish]:
-    if policy.scan < 1 or question.size < 2:
+    if not policy.scan or question.size < 2:
         return []
     step = (question.size - 1) / (policy.scan + 1)
     grid = {round(step * number) for number in range(1, policy.scan + 1)}
     return [Wish(view.case, build, 1.2, Purpose.SCAN) for build in sorted(grid) if build not in view.states]
 
 
+def _second_look(question: Question, view: _CaseView) -> list[Wish]:
+    """Probes inside a range whose ends agree, so that a failure that came and went between them is not missed.
+
+    Bounded: as many builds as a bisection would have taken, spread by halving the largest gap.
+    """
+    if len(view.judged) < 2 or len({face(state) for state in view.judged.values()}) > 1:
+        return []
+    if len(view.states) >= 2 + ceil(log2(question.size)):
+        return []
+    gap = max(gaps_of(view.states), key=lambda gap: (gap.untried, -gap.before))
+    return _inside(view, gap, Purpose.SCAN, 0.5)
+
+
 def _split(view: _CaseView, gap: Gap) -> list[Wish]:
+    return _inside(view, gap, Purpose.SPLIT, 1.0)
+
+
+def _inside(view: _CaseView, gap: Gap, purpose: Purpose, weight: float) -> list[Wish]:
+    """Every build inside a gap that is worth a probe, with its worth."""
     width = gap.after - gap.before
     return [
-        Wish(view.case, build, _bits((build - gap.before) / width) * holes.chance_testable(gap, build), Purpose.SPLIT)
+        Wish(
+            view.case, build, weight * _bits((build - gap.before) / width) * holes.chance_testable(gap, build), purpose
+        )
         for build in holes.candidates(gap)
     ]
 

@@ -40,7 +40,7 @@ class ReadSpec:
     folder: Path
 
 
-class _Refused(Exception):  # noqa: N818  it carries the mistakes of one file to where all are collected
+class _Refused(Exception):
     def __init__(self, problems: SpecProblems) -> None:
         super().__init__(str(problems))
         self.problems = problems

@@ -78,7 +78,7 @@ class _Block:
 def parse(output: str) -> tuple[Raised, ...]:
     """The last uncaught exception in `output` as a chain, outermost first; empty when there is none.
 
-    The shape is that of `bisect_tool.trials.exception_hook`, but for notes, which text cannot tell from the message.
+    The shape is that of `bisect_tool.environments.exception_hook`, but for notes, which text cannot tell from the message.
     """
     text = without_escapes(output)
     if failed_test := parse_pytest(text):

@@ -56,10 +56,10 @@ class Place:
         }
         return {**kept, **own, **self.extra}
 
-    def run(self, *words: str | Path, timeout: float = 300, **environ: str) -> Ran:
+    def run(self, *words: str | Path, timeout: float = 300, environ: Mapping[str, str] | None = None) -> Ran:
         done = subprocess.run(
             self.command(*words), capture_output=True, text=True, timeout=timeout, cwd=self.root,
-            env={**self.environ(), **environ}, check=False,
+            env={**self.environ(), **(environ or {})}, check=False,
         )  # fmt: skip
         return Ran(done.returncode, done.stdout, done.stderr)
 

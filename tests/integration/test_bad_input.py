@@ -25,7 +25,7 @@ def shop(place: Place) -> Place:
 
 def says(place: Place, *words: str | Path, status: int, text: str, **environ: str) -> str:
     """Run `bisect`; it must end with `status` and a message with `text` and a next step, without a traceback."""
-    ran = place.run(*words, **environ)
+    ran = place.run(*words, environ=environ)
     assert ran.status == status, ran.err + ran.out
     assert text in ran.err, ran.err
     assert "Traceback" not in ran.err

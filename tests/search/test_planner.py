@@ -29,9 +29,21 @@ def test_then_the_middle() -> None:
     assert plan(Question(65, ("main",)), known).probes[0].build == 32
 
 
-def test_equal_ends_end_the_search() -> None:
+def test_equal_ends_end_the_search_unless_it_may_look_again() -> None:
     known = Known({("main", 0): (Pass(),), ("main", 64): (Pass(),)})
-    assert plan(Question(65, ("main",)), known).probes == ()
+    assert plan(Question(65, ("main",)), known, Policy(scan=0)).probes == ()
+    assert plan(Question(65, ("main",)), known).probes[0].build == 32
+
+
+def test_a_failure_that_came_and_went_between_equal_ends_is_found() -> None:
+    found = search(stepwise([(3, "pass"), (3, A), (1, "pass")])).run()
+    assert ends(found) == [("exact", 2, 3), ("exact", 5, 6)]
+
+
+def test_a_second_look_costs_no_more_than_a_bisection() -> None:
+    run = search(steady(366, "pass"))
+    assert run.run().outcome is Outcome.NO_CHANGE
+    assert len(run.installed) == 11
 
 
 def test_a_build_that_is_here_is_preferred() -> None:

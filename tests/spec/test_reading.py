@@ -1,0 +1,370 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bisect_tool.spec.model import Role
+from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_spec
+from bisect_tool.spec.reading import load_all
+
+TOP_KEYS = (
+    "`name`, `title`, `issue`, `package`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, `requires`, "
+    "`script`, `command`, `files`, `env`, `timeout`, `cases` or `failures`"
+)
+
+
+@pytest.mark.parametrize(
+    ("added", "mistake"),
+    [
+        (
+            "chanel: release",
+            f'line 3, chanel: found the unknown key "chanel", expected one of {TOP_KEYS}; did you mean "channel"?',
+        ),
+        ("xyzzy: 1", f'line 3, xyzzy: found the unknown key "xyzzy", expected one of {TOP_KEYS}'),
+        (
+            "cases:\n  - name: x\n    role: contol",
+            'line 5, cases[0].role: found "contol", expected `test` or `control`; did you mean "control"?',
+        ),
+        (
+            "cases:\n  - name: x\n    arg: [1]",
+            'line 5, cases[0].arg: found the unknown key "arg", '
+            'expected one of `name`, `args`, `env`, `role` or `timeout`; did you mean "args"?',
+        ),
+        (
+            "failures:\n  - name: x\n    mach: y\n    match: y",
+            'line 5, failures[0].mach: found the unknown key "mach", expected one of `name` or `match`; did you mean "match"?',
+        ),
+        ("device: gpu", 'line 3, device[0]: found "gpu", expected `cuda` or `cpu`; did you mean "cpu"?'),
+        (
+            "channel: relaese",
+            'line 3, channel: found "relaese", expected `release` or `wheelhouse`; did you mean "release"?',
+        ),
+        (
+            "channel: nightly",
+            'line 3, channel: found "nightly", expected `release` or `wheelhouse`: `nightly` is not available in this version',
+        ),
+        (
+            "channel: commit",
+            'line 3, channel: found "commit", expected `release` or `wheelhouse`: `commit` is not available in this version',
+        ),
+        (
+            "channel: [release, wheelhouse]",
+            "line 3, channel: found several channels, expected one: coarse to fine is not available in this version",
+        ),
+        ("variant: cu126", 'line 3, variant: found "cu126", expected `auto`: with these channels the index decides'),
+        (
+            "metrics: {a: b}",
+            "line 3, metrics: found `metrics`, expected nothing: it is not available in this version; "
+            "report the number as a check (`ok: true` or `false`) for now",
+        ),
+        (
+            "hold: [triton]",
+            "line 3, hold: found `hold`, expected nothing: it is not available in this version; "
+            "pin the other package in `requires:`",
+        ),
+        (
+            "cases: [{name: x}, {name: y}, {name: x}]",
+            'line 3, cases[2].name: found the name "x" a second time, expected different names',
+        ),
+        (
+            "failures: [{name: x, match: a}, {name: x, match: b}]",
+            'line 3, failures[1].name: found the name "x" a second time, expected different names',
+        ),
+        (
+            "cases: [{name: x, role: control}]",
+            "line 3, cases: found only controls, expected at least one case with the role `test`",
+        ),
+        (
+            "env:\n  OK: 1\n  TMPDIR: x",
+            "line 5, env.TMPDIR: found TMPDIR, expected other variables: this one is set for each trial",
+        ),
+        (
+            "cases:\n  - name: x\n    env: {BISECT_CHECKS: y}",
+            "line 5, cases[0].env.BISECT_CHECKS: found BISECT_CHECKS, "
+            "expected other variables: this one is set for each trial",
+        ),
+        ("env: {2x: y}", 'line 3, env."2x": found "2x", expected the name of an environment variable'),
+        (
+            "requires:\n  - numpy\n  - numpy=1",
+            'line 5, requires[1]: found "numpy=1", expected a requirement, for instance `numpy` or `numpy==2.1.0`',
+        ),
+        (
+            "failures:\n  - name: x\n    match: '(a'",
+            'line 5, failures[0].match: found "(a", expected a regular expression: '
+            "missing ), unterminated subpattern at position 0",
+        ),
+        (
+            "python: three",
+            'line 3, python: found "three", expected a version such as `3.12` or the path of an interpreter',
+        ),
+        ("issue: '#12'", 'line 3, issue: found "#12", expected an address that begins with https://'),
+        ("timeout: soon", 'line 3, timeout: found "soon", expected a number'),
+        ("timeout: 0", 'line 3, timeout: found "0", expected greater than 0'),
+        ("timeout: 90000", 'line 3, timeout: found "90000", expected less than or equal to 86400'),
+        ("timeout: nan", 'line 3, timeout: found "nan", expected a number'),
+        ("requires: numpy", 'line 3, requires: found "numpy", expected a list'),
+        ("env: [a]", "line 3, env: found a list, expected keys with values"),
+        ("title: [a]", "line 3, title: found a list, expected text"),
+        ("cases: []", "line 3, cases: found a list, expected at least one entry"),
+        ("cases: [x]", 'line 3, cases[0]: found "x", expected keys with values'),
+        ("cases: [{}]", "line 3, cases[0].name: found nothing, expected a value, it is required"),
+        ("cases: {x: y}", "line 3, cases: found a mapping, expected a list"),
+        (
+            "package: 'torch*'",
+            'line 3, package: found "torch*", expected letters, digits, `.`, `_` and `-`, '
+            "beginning with a letter or digit",
+        ),
+        ("files: [../up.txt]", 'line 3, files[0]: found "../up.txt", expected a path inside the folder of the spec'),
+        (
+            "files: [/etc/passwd]",
+            'line 3, files[0]: found "/etc/passwd", expected a path inside the folder of the spec',
+        ),
+        ("files: [.]", 'line 3, files[0]: found ".", which is no file, expected a file'),
+        (
+            "title: !!python/object:os.system x",
+            'line 3, title: found the tag "!!python/object:os.system", expected a value without a tag',
+        ),
+        ("name: b", "line 3, name: found the key a second time (first on line 1), expected each key once"),
+        (
+            "cases:\n  - name: x\n    name: y",
+            "line 5, cases[0].name: found the key a second time (first on line 4), expected each key once",
+        ),
+        ("<<: {title: x}", 'line 3, "<<": found a merge key, expected the keys themselves; copy them here'),
+        ("? [a]\n: b", "line 3: found a key that is not a word, expected keys that are words"),
+    ],
+)
+def test_one_mistake(tmp_path: Path, added: str, mistake: str) -> None:
+    assert mistakes(tmp_path, GOOD + added + "\n") == [mistake]
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake"),
+    [
+        ("script: repro.py\n", "line 1, name: found nothing, expected a value, it is required"),
+        (
+            "name: a b\nscript: repro.py\n",
+            'line 1, name: found "a b", expected letters, digits, `.`, `_` and `-`, beginning with a letter or digit',
+        ),
+        ("name: a\n", "line 1: found neither, expected exactly one of `script` and `command`"),
+        (
+            "name: a\nscript: repro.py\ncommand: python repro.py\n",
+            "line 1: found both, expected exactly one of `script` and `command`",
+        ),
+        (
+            "name: a\ncommand: python x.py | tee log\n",
+            'line 2, command: found a command line that needs a shell, expected `command: [bash, -c, "python x.py | tee log"]`',
+        ),
+        ("", "found an empty file, expected a spec: at least `name:` and `script:`"),
+        ("# nothing\n", "found an empty file, expected a spec: at least `name:` and `script:`"),
+        ("---\n", "line 1: found nothing, expected keys with values at the top, such as `name: my-bug`"),
+        ("- a\n", "line 1: found a list, expected keys with values at the top, such as `name: my-bug`"),
+        ("hello\n", 'line 1: found "hello", expected keys with values at the top, such as `name: my-bug`'),
+        (f"{GOOD}---\n{GOOD}", "line 3: found a second document, expected one spec in each file"),
+        (
+            b"name: a\ntitle: caf\xe9\n",
+            "line 2: found byte 0xe9 at offset 18, which is not UTF-8, expected a file saved as UTF-8",
+        ),
+        (
+            b"\xef\xbb\xbfname: \xff\n",
+            "line 1: found byte 0xff at offset 9, which is not UTF-8, expected a file saved as UTF-8",
+        ),
+        (b"name: a\n\0", "line 2: found a NUL byte, expected text"),
+        (b"name: a\ntitle: \x07\n", 'line 2: found the character "\\x07", expected printable text'),
+        (b'name: "\\0"\n', 'line 1, name: found the character "\\x00", expected text'),
+        (
+            "name: a\ntitle: b: c\n",
+            'line 2, column 9: found a colon that begins a second value, near "title: b: c", '
+            "expected quotes around text that holds `: `",
+        ),
+        (
+            "name: a\n\ttitle: b\n",
+            'line 2, column 1: found a tab, near "title: b", expected spaces; YAML takes no tabs for indentation',
+        ),
+        ("name: *b\n", "line 1, name: found `*b`, expected an anchor `&b` further up"),
+        (
+            "name: &b [*b]\n",
+            "line 1, name[0]: found `*b` inside the value that it stands for, expected a value that does not contain itself",
+        ),
+        ("name: " + "[" * 60 + "]" * 60, "line 1, name: found values nested more than 50 deep, expected a flat spec"),
+    ],
+)
+def test_a_text_that_is_no_spec(tmp_path: Path, text: str | bytes, mistake: str) -> None:
+    assert mistakes(tmp_path, text) == [mistake]
+
+
+def test_an_alias_bomb_stops_early(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+    (found,) = mistakes(tmp_path, "\n".join(lines))
+    assert found == "line 5, a4: found more than 10000 values once aliases are expanded, expected a short spec"
+
+
+def test_a_file_of_50_mb_is_not_read(tmp_path: Path) -> None:
+    path = write_spec(tmp_path, "")
+    os.truncate(path, 50_000_000)
+    assert refusal(path).what.splitlines()[1].strip() == "found a file of 50 MB, expected a spec of at most 1 MB"
+
+
+def test_every_mistake_of_a_file_in_the_order_of_its_lines(tmp_path: Path) -> None:
+    text = (
+        "name: a\nchanel: x\nscript: gone.py\ntimeout: -1\ncases:\n  - name: x\n  - role: contol\nmetrics: x\nname: b\n"
+    )
+    found = mistakes(tmp_path, text)
+    assert [one.split(":")[0] for one in found] == [
+        "line 2, chanel",
+        "line 3, script",
+        "line 4, timeout",
+        "line 7, cases[1].name",
+        "line 7, cases[1].role",
+        "line 8, metrics",
+        "line 9, name",
+    ]
+
+
+def test_two_files_at_once(tmp_path: Path) -> None:
+    first = write_spec(tmp_path, GOOD + "to: [1]\n", name="first.yaml")
+    second = write_spec(tmp_path, GOOD + "tο: 1\n".replace("ο", "oo"), name="second.yaml")
+    error = refusal(first, second)
+    assert f"{first}: 1 mistake\n  line 3, to: " in error.what
+    assert f"{second}: 1 mistake\n  line 3, too: " in error.what
+    assert error.where is None
+    assert error.advice == f"Correct what is listed, then look again with `bisect check {first} {second}`."
+
+
+def test_two_specs_of_one_name(tmp_path: Path) -> None:
+    first = write_spec(tmp_path, GOOD, name="first.yaml")
+    second = write_spec(tmp_path, GOOD, name="second.yaml")
+    error = refusal(first, second)
+    assert error.what == (
+        f'{second}: 1 mistake\n  name: found the name "a", which {first} has too, expected different names in one run'
+    )
+
+
+def test_a_script_that_is_missing_has_a_likely_name(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, "name: a\nscript: rpro.py\n") == [
+        f'line 2, script: found "rpro.py", which does not exist, expected a file in {tmp_path}; did you mean "repro.py"?'
+    ]
+
+
+def test_a_script_with_a_syntax_error(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, GOOD, script="x = 1\nif x\n    pass\n") == [
+        "line 2, script: found a syntax error in line 2: expected ':', expected a Python script"
+    ]
+
+
+def test_a_script_for_another_python_is_not_compiled_here(tmp_path: Path) -> None:
+    write_spec(tmp_path, "", script="print 'old'\n")
+    path = write_spec(tmp_path, GOOD + "python: '3.15'\n", script=None)
+    assert load_all([path], channels=CHANNELS)[0].spec.python == "3.15"
+
+
+def test_an_empty_script(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, GOOD, script="") == [
+        'line 2, script: found "repro.py", which is empty, expected a script'
+    ]
+
+
+def test_a_script_with_odd_escapes_warns_nobody(tmp_path: Path) -> None:
+    path = write_spec(tmp_path, GOOD, script='x = "\\d" is 1\n')
+    assert load_all([path], channels=CHANNELS)[0].spec.script == "repro.py"
+
+
+@pytest.mark.parametrize("match", ["a{99999999999999999999}", "(" * 2000 + ")" * 2000])
+def test_a_pattern_that_python_cannot_take(tmp_path: Path, match: str) -> None:
+    (found,) = mistakes(tmp_path, f"{GOOD}failures: [{{name: x, match: '{match}'}}]\n")
+    assert "expected a regular expression" in found
+
+
+def test_a_pattern_that_python_warns_about_is_taken(tmp_path: Path) -> None:
+    assert read_one(tmp_path, f"{GOOD}failures: [{{name: x, match: '[[a]'}}]\n").spec.failures[0].match == "[[a]"
+
+
+@pytest.mark.parametrize("key", ["script", "python"])
+def test_a_path_longer_than_the_system_takes(tmp_path: Path, key: str) -> None:
+    (found,) = mistakes(tmp_path, f"name: a\n{key}: {'x' * 5000}\n" + ("script: repro.py\n" * (key == "python")))
+    assert found.startswith(f"line 2, {key}: ")
+
+
+def test_a_missing_file_has_a_likely_name(tmp_path: Path) -> None:
+    path = write_spec(tmp_path, GOOD)
+    error = refusal(tmp_path / "spek.yaml")
+    assert error.what.splitlines()[1].strip() == (
+        f'found no such file, expected a spec or a script; did you mean "{path}"?'
+    )
+
+
+def test_a_missing_file_with_a_name_too_long(tmp_path: Path) -> None:
+    assert "found no such file" in refusal(tmp_path / ("x" * 5000)).what
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "spec.yaml")
+    assert "found no regular file" in refusal(tmp_path / "spec.yaml").what
+
+
+def test_a_folder_stands_for_its_spec(tmp_path: Path) -> None:
+    path = write_spec(tmp_path, GOOD)
+    (found,) = load_all([tmp_path], channels=CHANNELS)
+    assert (found.path, found.folder) == (path, tmp_path)
+
+
+def test_a_folder_without_a_spec(tmp_path: Path) -> None:
+    (tmp_path / "spek.yaml").touch()
+    assert f'did you mean "{tmp_path / "spek.yaml"}"?' in refusal(tmp_path).what
+
+
+def test_values_keep_their_text(tmp_path: Path) -> None:
+    spec = read_one(
+        tmp_path,
+        f"{GOOD}from: 2.10\nto: 2026-03-01\npython: 3.10\ntitle: yes\nenv: {{A: 1e3, B: null}}\n"
+        "cases:\n  - {name: 1.0, args: [8193, 1.50, true, '', 0x10]}\n".replace(", B: null", ""),
+    ).spec
+    assert (spec.from_, spec.to, spec.python, spec.title) == ("2.10", "2026-03-01", "3.10", "yes")
+    assert spec.cases[0].name == "1.0"
+    assert spec.cases[0].args == ("8193", "1.50", "true", "", "0x10")
+    assert spec.env == {"A": "1e3"}
+
+
+def test_what_a_spec_leaves_out(tmp_path: Path) -> None:
+    spec = read_one(tmp_path, GOOD + "to:\n").spec
+    assert (spec.package, spec.channel, spec.device, spec.timeout) == ("torch", ("release",), ("cuda", "cpu"), 300)
+    assert (spec.from_, spec.to) == (None, None)
+    assert [(case.name, case.role) for case in spec.tests] == [("repro", Role.TEST)]
+    assert spec.controls == ()
+
+
+def test_one_word_stands_for_a_list(tmp_path: Path) -> None:
+    spec = read_one(tmp_path, GOOD + "channel: wheelhouse\ndevice: cpu\n").spec
+    assert (spec.channel, spec.device) == (("wheelhouse",), ("cpu",))
+
+
+def test_an_alias_is_expanded(tmp_path: Path) -> None:
+    spec = read_one(tmp_path, GOOD + "cases:\n  - {name: x, args: &a [-v]}\n  - {name: y, args: *a}\n").spec
+    assert spec.cases[1].args == ("-v",)
+
+
+def test_json_is_read_too(tmp_path: Path) -> None:
+    path = write_spec(tmp_path, '{"name": "a", "script": "repro.py", "timeout": 2.5}', name="spec.json")
+    assert load_all([path], channels=CHANNELS)[0].spec.timeout == 2.5
+
+
+def test_a_plain_script_becomes_a_spec(tmp_path: Path) -> None:
+    path = tmp_path / "my bug (2).py"
+    path.write_text("pass\n")
+    (found,) = load_all([path], channels=CHANNELS)
+    assert (found.spec.name, found.spec.script, found.folder) == ("my-bug-2", "my bug (2).py", tmp_path)
+
+
+def test_a_plain_script_with_a_syntax_error(tmp_path: Path) -> None:
+    path = tmp_path / "bug.py"
+    path.write_text("if\n")
+    assert refusal(path).what == (
+        f"{path}: 1 mistake\n  script: found a syntax error in line 1: invalid syntax, expected a Python script"
+    )
+
+
+def test_a_plain_script_that_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "repro.py").touch()
+    assert f'did you mean "{tmp_path / "repro.py"}"?' in refusal(tmp_path / "rpro.py").what
