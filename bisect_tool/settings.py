@@ -36,7 +36,7 @@ class Settings:
         """Name, value and source of every setting, for people."""
         shown = {
             "cache": str(self.cache),
-            "index": re.sub(r"//[^/@]*@", "//", self.index) if self.index else "as uv and pip are set up",
+            "index": re.sub(r"//[^/]*@", "//", self.index) if self.index else "as uv and pip are set up",
             "max-cache": format_size(self.max_cache) if self.max_cache is not None else "no bound",
             "verify": str(self.verify),
             "wheelhouse": str(self.wheelhouse) if self.wheelhouse else "none",
@@ -45,10 +45,12 @@ class Settings:
 
 
 def _size(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else parse_size(str(value))
+    return parse_size(str(value))
 
 
 def _count(value: object) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,9}", str(value)):
+        raise ValueError(f"not a whole number: {str(value)!r}")
     number = int(str(value))
     if not 0 <= number <= MOST_VERIFY:
         raise ValueError(f"{number} is not between 0 and {MOST_VERIFY}")
@@ -56,12 +58,21 @@ def _count(value: object) -> int:
 
 
 def _path(value: object) -> Path:
-    return Path(str(value)).expanduser().absolute()
+    try:
+        return Path(_text(value)).expanduser().absolute()
+    except RuntimeError as error:
+        raise ValueError(f"no home folder for {str(value)!r}") from error
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, (str, Path)) or not str(value).strip():
+        raise ValueError(f"not a text, or an empty one: {value!r}")
+    return str(value)
 
 
 _READERS: Mapping[str, Callable[[object], Any]] = {
     "cache": _path,
-    "index": str,
+    "index": _text,
     "max_cache": _size,
     "verify": _count,
     "wheelhouse": _path,
@@ -76,7 +87,7 @@ def read_settings(
     Raises `SettingError`.
     """
     file = _settings_file(environ, home)
-    from_file = _read_file(file)
+    from_file = _read_file(file, named=bool(environ.get("BISECT_CONFIG")))
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     defaults: dict[str, object] = {"cache": _default_cache(environ, home, package), "verify": 2}
@@ -109,12 +120,16 @@ def _settings_file(environ: Mapping[str, str], home: Path) -> Path:
     return Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "bisect" / "config.toml"
 
 
-def _read_file(path: Path) -> dict[str, Any]:
-    """The settings of the file, with `_` for `-`; empty when there is none."""
+def _read_file(path: Path, *, named: bool) -> dict[str, Any]:
+    """The settings of the file, with `_` for `-`; empty when there is none and nobody `named` it."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
+    except FileNotFoundError as error:
+        if not named:
+            return {}
+        raise SettingError(
+            "the settings file that BISECT_CONFIG names does not exist", where=str(path), advice="correct BISECT_CONFIG"
+        ) from error
     except (OSError, ValueError) as error:
         raise SettingError(
             f"the settings file cannot be read: {error}", where=str(path), advice="correct it"

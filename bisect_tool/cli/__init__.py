@@ -8,12 +8,13 @@ import pkgutil
 import signal
 import sys
 import traceback
+from errno import ENOSPC
 from types import FrameType
 
 import click
 
 from bisect_tool import __version__
-from bisect_tool.errors import BisectError, Interrupted, interrupted
+from bisect_tool.errors import BisectError, DiskFull, Interrupted, interrupted
 
 
 class Commands(click.Group):
@@ -69,24 +70,28 @@ def main() -> None:
         status = error.exit_code
     except BisectError as error:
         status = _show(error)
-    except BrokenPipeError:
-        # Whoever read our output has gone; there is nobody left to tell.
+    except (BrokenPipeError, SystemExit):
+        # Whoever read our output has gone (click exits by itself then); there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = Interrupted.status
     except KeyboardInterrupt:
         status = _show(interrupted())
+    except OSError as error:
+        status = _show(DiskFull("no space is left", advice="make room")) if error.errno == ENOSPC else _defect()
     except Exception:  # noqa: BLE001  a defect of the tool: the whole traceback is what its developers need
-        traceback.print_exc()
-        click.echo(
-            "\nbisect has a defect. Please report the lines above; everything learned so far is stored.", err=True
-        )
-        status = BisectError.status
+        status = _defect()
     sys.exit(status if isinstance(status, int) else 0)
 
 
 def _show(error: BisectError) -> int:
     click.echo(f"bisect: {error}", err=True)
     return error.status
+
+
+def _defect() -> int:
+    traceback.print_exc()
+    click.echo("\nbisect has a defect. Please report the lines above; everything learned so far is stored.", err=True)
+    return BisectError.status
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -33,7 +33,12 @@ def question_options(function: F) -> F:
     for option in (
         click.option("--yanked", is_flag=True, help="Also test versions that were yanked."),
         click.option("--pre", is_flag=True, help="Also test pre-releases."),
-        click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds that a trial may take."),
+        click.option(
+            "--timeout",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="SECONDS",
+            help="Time that a trial may take.",
+        ),
         click.option("--requires", multiple=True, metavar="REQ", help="A further requirement; may be repeated."),
         click.option("--python", metavar="VERSION", help="Python version or interpreter."),
         click.option("--device", metavar="DEVICE", help="cuda or cpu."),

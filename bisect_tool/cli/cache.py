@@ -47,10 +47,9 @@ def prune(*, everything: bool, **flags: Any) -> None:
     from bisect_tool.environments import room
     from bisect_tool.quantities import format_size
 
-    limit = None if everything else flags.get("max_cache")
-    if not everything and limit is None:
-        raise click.UsageError("name a size with --max-cache, for instance --max-cache 40GB, or use --all")
     settings = read_settings_from(dict(flags))
+    if not everything and settings.max_cache is None:
+        raise click.UsageError("name a size with --max-cache, for instance --max-cache 40GB, or use --all")
     cache, uv = _open(flags)
     before = room.size_of(cache.root)
     if everything:

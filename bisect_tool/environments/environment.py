@@ -105,12 +105,16 @@ Step = Waiting | Making | Checking | Download | Trouble
 
 @dataclass(frozen=True, slots=True)
 class Environments:
-    """Makes environments in a cache. `max_cache` bounds its size in bytes; `environ` is what processes may inherit of."""
+    """Makes environments in a cache. `max_cache` bounds its size in bytes; `environ` is what processes may inherit of.
+
+    `sleep` waits so many seconds between two attempts at a download.
+    """
 
     cache: CacheFolder
     uv: Uv
     environ: Mapping[str, str] = field(repr=False)
     max_cache: int | None = None
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
 
     def is_ready(self, key: EnvironmentKey) -> bool:
         """Whether the environment is there; it may be gone a moment later."""
@@ -197,7 +201,12 @@ class Environments:
         )
         try:
             notes = installing.install(
-                order, folder / "venv", self.uv, on_download=tell, on_trouble=lambda *what: tell(Trouble(*what))
+                order,
+                folder / "venv",
+                self.uv,
+                on_download=tell,
+                on_trouble=lambda *what: tell(Trouble(*what)),
+                sleep=self.sleep,
             )
         except installing.NotInstallable as error:
             raise BuildUnusable(str(error)) from error
@@ -237,12 +246,10 @@ class Environments:
 
 
 def remove(folder: Path) -> None:
-    """Remove an environment; a folder without our mark is left alone, because it is not ours."""
-    if not folder.exists():
+    """Remove an environment; a link and a folder without our mark are left alone, because they are not ours."""
+    if not folder.exists() and not folder.is_symlink():
         return
-    # An interrupted start leaves nothing but the first piece of the mark.
-    others = [child for child in folder.iterdir() if child.name != f"{MARK}.part"]
-    if others and not (folder / MARK).exists():
+    if folder.is_symlink() or (not (folder / MARK).exists() and _has_more_than_a_part(folder)):
         raise MachineFault(
             "a folder without the mark of bisect lies where an environment belongs",
             where=str(folder),
@@ -253,6 +260,11 @@ def remove(folder: Path) -> None:
         if child.name != MARK:
             shutil.rmtree(child) if child.is_dir() and not child.is_symlink() else child.unlink()
     shutil.rmtree(folder)
+
+
+def _has_more_than_a_part(folder: Path) -> bool:
+    """An interrupted start leaves nothing but the first piece of the mark."""
+    return any(child.name != f"{MARK}.part" for child in folder.iterdir())
 
 
 def _machine(error: OSError, folder: Path) -> MachineFault:

@@ -99,6 +99,8 @@ def _last_words(status: int, text: str) -> str:
 def _compare(build: Build, found: Mapping[str, Any], programs: Path) -> None:
     if not _same_version(build.version, found["version"]):
         raise NotHealthy(f"the wheel calls itself {found['version']}, not {build.version}")
+    if found["is_empty"]:
+        raise NotHealthy("its wheel holds nothing but its own description")
     home = programs.parent.resolve()
     for module, file in found["modules"].items():
         if file is None:

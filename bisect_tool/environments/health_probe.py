@@ -37,7 +37,14 @@ def modules_of(distribution):
             tops.add(parts[0])
         elif len(parts) == 1 and file.suffix in (".py", ".so"):
             tops.add(parts[0].split(".")[0])
-    return sorted(tops)
+    # Some folders are no packages: `numpy.libs` holds shared libraries that came along.
+    return sorted(top for top in tops if top.isidentifier())
+
+
+def is_empty(distribution):
+    """Whether it brings neither files of its own nor other distributions."""
+    own = [file for file in distribution.files or () if not file.parts[0].endswith(".dist-info")]
+    return not own and not distribution.requires
 
 
 def unmet(distribution):
@@ -89,6 +96,7 @@ def probe(package, device):
         "version": distribution.version,
         "location": str(distribution.locate_file("")),
         "modules": files,
+        "is_empty": is_empty(distribution),
         "requires": unmet(distribution),
         "packages": packages(),
         "python": platform.python_version(),

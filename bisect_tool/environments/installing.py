@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from urllib.parse import unquote
 
 from packaging.requirements import Requirement
 
@@ -145,7 +146,10 @@ def _blamed(order: Order, uv: Uv, failure: UvFailure) -> Exception:
         return NotInstallable(failure.reason)
     if failure.blame is Blame.UNSATISFIABLE:
         return _requirements(order, uv, failure)
-    gone = order.build.filename in failure.text and any(code in failure.text for code in ("(404 ", "(410 ", "(403 "))
+    # An address spells the `+` of a version as `%2B`.
+    gone = order.build.filename in unquote(failure.text) and any(
+        code in failure.text for code in ("(404 ", "(410 ", "(403 ")
+    )
     if failure.blame is Blame.NETWORK and gone:
         return NotInstallable("the index lists its wheel but does not have it")
     if failure.blame is Blame.DAMAGED and _is_damaged_at_the_source(order.build):

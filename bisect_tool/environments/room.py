@@ -43,7 +43,9 @@ class Occupant:
 
 def occupants(cache: CacheFolder) -> list[Occupant]:
     """Every environment, the one that was not used for longest first."""
-    found = [_occupant(folder) for folder in sorted(cache.environments.iterdir()) if (folder / MARK).exists()]
+    # A link is not ours, whatever it points to.
+    marked = [path for path in sorted(cache.environments.iterdir()) if not path.is_symlink() and (path / MARK).exists()]
+    found = [_occupant(folder) for folder in marked]
     return sorted((one for one in found if one is not None), key=lambda one: one.used)
 
 

@@ -8,6 +8,7 @@ in passing; a cache on the file system of the environments, so that these are ha
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import shutil
@@ -31,6 +32,8 @@ LEFT_OUT = re.compile(r"^(UV_|PIP_|PYTHON|VIRTUAL_ENV|CONDA_|LD_LIBRARY_PATH|LD_
 
 _DOWNLOADING = re.compile(r"^\s*Downloading (?P<name>\S+) \((?P<size>[\d.]+)(?P<unit>[KMGT]?i?B)\)")
 _DOWNLOADED = re.compile(r"^\s*Downloaded (?P<name>\S+)")
+_PRCTL = ctypes.CDLL(None).prctl
+_PR_SET_PDEATHSIG = 1
 _UNITS = {"B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "TiB": 1024**4}
 
 
@@ -71,6 +74,7 @@ class Uv:
                     errors="replace",
                     env=self._environment(),
                     start_new_session=True,
+                    preexec_fn=_die_with_parent,  # noqa: PLW1509  see there
                 )
             except OSError as error:
                 raise uv_missing(str(self.program), error) from error
@@ -79,7 +83,7 @@ class Uv:
                 status = process.wait()
             printed.seek(0)
             output = printed.read()
-        return output if status == 0 else explain(errors or output or f"uv ended with status {status}")
+        return output if status == 0 else explain(errors or output, status)
 
     def version(self) -> str:
         """The version of uv, for the report."""
@@ -89,6 +93,15 @@ class Uv:
     def _environment(self) -> dict[str, str]:
         kept = {key: value for key, value in self.environ.items() if key in KEPT or not LEFT_OUT.match(key)}
         return {"UV_HTTP_TIMEOUT": "300", "UV_LOCK_TIMEOUT": "3600"} | kept | {"UV_CACHE_DIR": str(self.cache)}
+
+
+def _die_with_parent() -> None:
+    """In the child, before it becomes uv: a uv that outlived a killed tool would go on writing into the environment.
+
+    Code between fork and exec must not wait for another thread. This is one system call, looked up when the module loads.
+    The signal comes when the thread that started uv ends, and that one waits for it.
+    """
+    _PRCTL(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def find_uv(cache: Path, environ: Mapping[str, str]) -> Uv:

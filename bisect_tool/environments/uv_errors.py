@@ -71,7 +71,7 @@ _TABLE: tuple[tuple[Blame, str], ...] = (
     ),
     (Blame.UNFIT, r"is incompatible with the current platform|not compatible with the current|requires Python"),
 )
-_BY_SIGNAL = {signal.SIGXFSZ: Blame.DISK}
+_BY_SIGNAL = {int(signal.SIGXFSZ): Blame.DISK}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,17 @@ def explain(text: str, status: int = 1) -> UvFailure:
         if found:
             return UvFailure(blame, _line_around(plain, start + found.start()), plain)
     if status < 0:
-        name = signal.Signals(-status).name if -status in iter(signal.Signals) else str(-status)
-        return UvFailure(_BY_SIGNAL.get(-status, Blame.MACHINE), f"uv was ended by the signal {name}", plain)
-    return UvFailure(Blame.UNKNOWN, _last_line(plain), plain)
+        return UvFailure(
+            _BY_SIGNAL.get(-status, Blame.MACHINE), f"uv was ended by the signal {_signal_name(-status)}", plain
+        )
+    return UvFailure(Blame.UNKNOWN, _last_line(plain) or f"uv ended with status {status}", plain)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
 
 
 def _resolution(text: str) -> str:
@@ -118,4 +126,4 @@ def _line_around(text: str, position: int) -> str:
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "uv printed nothing"
+    return lines[-1] if lines else ""

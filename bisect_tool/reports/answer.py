@@ -5,6 +5,7 @@ The formats turn these values into text, so that all of them say the same. Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -157,7 +158,8 @@ def _end(
         sides=_sides(labels, entries, boundary),
         holes=group_holes(holes),
         hides=hides,
-        compare=end.compare,
+        # A link in a report leads to a web page and nowhere else.
+        compare=end.compare if re.match(r"https?://[^\s\"'<>()]+$", end.compare or "") else None,
         differences=order_differences(boundary.differences, report.spec.package) if boundary else (),
         left_out=end.left_out,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from bisect_tool.quantities import format_duration, format_size
 from bisect_tool.reports import events
@@ -26,11 +26,53 @@ def choose_view(console: Console, *, plain: bool, quiet: bool) -> Iterator[View]
     """The view for `console`: the live one on a terminal unless `plain` lines were asked for; none when `quiet`."""
     if quiet:
         yield lambda _event: None
-    elif plain or not console.is_terminal:
-        yield PlainView(console)
-    else:
-        with _live(console) as view:
-            yield view
+        return
+    with _outliving(console):
+        if plain or not console.is_terminal:
+            yield PlainView(console)
+        else:
+            with _live(console) as view:
+                yield view
+
+
+@contextmanager
+def _outliving(console: Console) -> Iterator[None]:
+    """Whoever watches may leave: a closed pipe or terminal must not end the run."""
+    stream = console.file
+    console.file = cast("IO[str]", _Departing(stream))
+    try:
+        yield
+    finally:
+        console.file = stream
+
+
+class _Departing:
+    """A text stream that swallows what is written once nobody is there to read it.
+
+    It stands below rich, which would answer a broken pipe by ending the process.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._gone = False
+
+    def write(self, text: str) -> int:
+        if not self._gone:
+            try:
+                self._stream.write(text)
+            except (OSError, ValueError):  # broken pipe, vanished terminal, closed file
+                self._gone = True
+        return len(text)
+
+    def flush(self) -> None:
+        if not self._gone:
+            try:
+                self._stream.flush()
+            except (OSError, ValueError):
+                self._gone = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 class PlainView:
@@ -47,11 +89,7 @@ class PlainView:
         if line is None:
             return
         text = f"[{format_duration(self._clock() - self._started):>10}] {one_line(clean(line), 300)}"
-        try:
-            self._console.out(text, highlight=False)
-        except BrokenPipeError:
-            # Whoever watched has left; the run goes on.
-            self._console.quiet = True
+        self._console.out(text, highlight=False)
 
 
 def plain_line(event: events.Event) -> str | None:

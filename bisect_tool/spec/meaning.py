@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -23,10 +25,10 @@ LATER = {
 LATER_CHANNELS = ("nightly", "commit")
 OURS = re.compile(
     r"^(TORCHINDUCTOR_CACHE_DIR|TRITON_CACHE_DIR|TRITON_HOME|TMPDIR|XDG_CACHE_HOME|CUDA_CACHE_PATH|TORCH_EXTENSIONS_DIR|"
-    r"HOME|VIRTUAL_ENV|PYTHONFAULTHANDLER|PYTHONUNBUFFERED|PYTHONNOUSERSITE|BISECT_\w+)$"
+    r"HOME|VIRTUAL_ENV|PYTHONFAULTHANDLER|PYTHONUNBUFFERED|PYTHONNOUSERSITE|BISECT_\w+)\Z"
 )
-VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
-PYTHON = re.compile(r"^\d+\.\d+(\.\d+)?t?$")
+VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
+PYTHON = re.compile(r"^\d+\.\d+(\.\d+)?t?\Z")
 SHELL = re.compile(r"[|&;<>`]|\$\(")
 
 
@@ -72,7 +74,7 @@ def _file(name: str, at: Location, folder: Path) -> Iterator[Mistake]:
     path = folder / name
     if Path(name).is_absolute() or ".." in Path(name).parts:
         yield Mistake(described(name), "a path inside the folder of the spec", at)
-    elif not path.exists():
+    elif not exists(path):
         near = [other.name for other in folder.iterdir() if other.is_file()] if folder.is_dir() else []
         yield Mistake(
             f"{described(name)}, which does not exist", f"a file in {folder}", at, likely=likely_word(name, near)
@@ -83,11 +85,21 @@ def _file(name: str, at: Location, folder: Path) -> Iterator[Mistake]:
         yield Mistake(f"{described(name)}, which is empty", "a script", at)
 
 
+def exists(path: Path) -> bool:
+    """Whether something is at `path`, as far as this user can see."""
+    try:
+        return path.exists()
+    except OSError:
+        return False  # a name that is too long, or a folder that may not be searched
+
+
 def _syntax(path: Path) -> Iterator[Mistake]:
-    if not path.is_file():
+    if not (exists(path) and path.is_file()):
         return
     try:
-        compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the script's own warnings are for its author's runs
+            compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
     except SyntaxError as error:
         yield Mistake(f"a syntax error in line {error.lineno}: {error.msg}", "a Python script", ("script",))
     except (ValueError, RecursionError, MemoryError) as error:
@@ -114,7 +126,7 @@ def _names(spec: Spec) -> Iterator[Mistake]:
                 yield Mistake(f'the name "{name}" a second time', "different names", (key, number, "name"))
     if all(case.role is Role.CONTROL for case in spec.cases):
         yield Mistake("only controls", "at least one case with the role `test`", ("cases",))
-    if spec.issue is not None and not re.match(r"^https?://\S+$", spec.issue):
+    if spec.issue is not None and not re.match(r"^https?://\S+\Z", spec.issue):
         yield Mistake(described(spec.issue), "an address that begins with https://", ("issue",))
 
 
@@ -140,10 +152,20 @@ def _requirements(spec: Spec) -> Iterator[Mistake]:
 
 
 def _python(spec: Spec, folder: Path) -> Iterator[Mistake]:
-    if spec.python is not None and not PYTHON.match(spec.python) and not (folder / spec.python).exists():
+    if spec.python is not None and not PYTHON.match(spec.python) and not exists(folder / spec.python):
         yield Mistake(described(spec.python), "a version such as `3.12` or the path of an interpreter", ("python",))
 
 
 def _command(spec: Spec) -> Iterator[Mistake]:
-    if spec.command is not None and len(spec.command) == 1 and SHELL.search(spec.command[0]):
+    if spec.command is None:
+        return
+    if not any(word.strip() for word in spec.command[:1]):
+        yield Mistake("no program", "a command line or a list of words", ("command",))
+    if len(spec.command) != 1:
+        return
+    try:
+        shlex.split(spec.command[0])
+    except ValueError:
+        yield Mistake("quotes that do not close", "a closing quote, or a list of words", ("command",))
+    if SHELL.search(spec.command[0]):
         yield Mistake("a command line that needs a shell", f'`command: [bash, -c, "{spec.command[0]}"]`', ("command",))

@@ -45,8 +45,8 @@ class Mistake:
         line = f"line {self.line}" if self.line else ""
         column = f"column {self.column}" if self.column else ""
         place = ", ".join(part for part in (line, column, self.path) if part)
-        meant = f"; did you mean {quoted(self.likely)}?" if self.likely else ""
-        return f"{place}{': ' if place else ''}found {self.found}, expected {self.expected}{meant}"
+        meant = f"; did you mean {quoted(self.likely, limit=1000)}?" if self.likely else ""
+        return _visible(f"{place}{': ' if place else ''}found {self.found}, expected {self.expected}{meant}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,7 @@ def listed(words: Iterable[str]) -> str:
 
 def quoted(text: str, *, limit: int = _SHOWN) -> str:
     """The text in quotes, shortened, with nothing in it that a terminal would act on."""
-    visible = "".join(char if char.isprintable() else _escaped(char) for char in text[:limit])
-    return f'"{visible}{"…" if len(text) > limit else ""}"'
+    return f'"{_visible(text[:limit])}{"…" if len(text) > limit else ""}"'
 
 
 def described(value: object) -> str:
@@ -113,8 +112,8 @@ def described(value: object) -> str:
             return quoted(str(value))
 
 
-def _escaped(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")
+def _visible(text: str) -> str:
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def _shown_key(key: str) -> str:

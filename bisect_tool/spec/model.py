@@ -6,6 +6,7 @@ Reading and its mistakes are in `bisect_tool.spec.reading`; the JSON Schema come
 from __future__ import annotations
 
 import re
+import warnings
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -53,10 +54,12 @@ class NamedFailure(Frozen):
     @field_validator("match")
     @classmethod
     def _compiles(cls, value: str) -> str:
-        try:
-            re.compile(value)
-        except re.error as error:
-            raise ValueError(f"not a regular expression: {error}") from error
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `[[a]` may mean something else in a later Python: not the user's concern
+            try:
+                re.compile(value)
+            except (re.error, OverflowError, RecursionError) as error:
+                raise ValueError(f"a regular expression: {error}") from error
         return value
 
 
@@ -90,7 +93,7 @@ class Spec(Frozen):
     @model_validator(mode="after")
     def _has_one_repro(self) -> Spec:
         if (self.script is None) == (self.command is None):
-            raise ValueError("exactly one of `script` and `command` must be given")
+            raise ValueError("exactly one of `script` and `command`")
         return self
 
     @property

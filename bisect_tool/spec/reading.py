@@ -23,9 +23,11 @@ from bisect_tool.spec.mistake import (
     in_order,
     likely_word,
     listed,
+    quoted,
     spec_error,
 )
 from bisect_tool.spec.model import Case, NamedFailure, Spec
+from bisect_tool.spec.salvage import without
 
 MOST_BYTES = 1_000_000
 YAML = (".yaml", ".yml", ".json")
@@ -38,6 +40,23 @@ class ReadSpec:
     spec: Spec
     path: Path
     folder: Path
+
+
+# What pydantic expected, by its name of the mistake, in plain words.
+_EXPECTED = {
+    "string_type": "text",
+    "string_unicode": "text",
+    "string_too_short": "text that is not empty",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "greater_than": "a number greater than {gt:g}",
+    "less_than_equal": "a number of at most {le:g}",
+    "tuple_type": "a list",
+    "too_short": "at least one entry",
+    "dict_type": "keys with values",
+    "model_type": "keys with values",
+    "model_attributes_type": "keys with values",
+}
 
 
 class _Refused(Exception):
@@ -82,9 +101,9 @@ def override(read: ReadSpec, *, channels: Collection[str], **changes: Any) -> Re
 
 
 def _load(path: Path, channels: Collection[str]) -> ReadSpec:
-    if path.is_dir():
+    if meaning.exists(path) and path.is_dir():
         path /= "spec.yaml"
-    if not path.exists():
+    if not meaning.exists(path):
         raise _one(path, Mistake("no such file", "a spec or a script", likely=_near(path)))
     if path.suffix.lower() in YAML:
         return _load_spec(path, channels)
@@ -115,6 +134,8 @@ def _load_spec(path: Path, channels: Collection[str]) -> ReadSpec:
 
 
 def _read_bytes(path: Path) -> bytes:
+    if not path.is_file():
+        raise _one(path, Mistake("no regular file", "a file or a folder with a `spec.yaml`"))
     try:
         size = path.stat().st_size
         if size > MOST_BYTES:
@@ -145,16 +166,38 @@ def _checked(
     kept = (
         {key: value for key, value in content.items() if key not in waiting} if isinstance(content, dict) else content
     )
-    spec: Spec | None = None
-    try:
-        spec = Spec.model_validate(kept)
-    except ValidationError as error:
-        mistakes += [_explained(detail) for detail in error.errors(include_url=False)]
+    spec, wrong = _validated(kept)
+    mistakes += wrong
     mistakes += meaning.mistakes(kept if isinstance(kept, dict) else {}, spec, folder, channels)
     if mistakes or spec is None:
         named = [replace(one, flag=(flags or {}).get(str(one.at[0])) if one.at else None) for one in mistakes]
         raise _Refused(SpecProblems(path, in_order(named)))
     return ReadSpec(spec, path, folder)
+
+
+def _validated(content: object) -> tuple[Spec | None, list[Mistake]]:
+    """The spec and the mistakes of its shape; with mistakes, the spec is what is left without them.
+
+    The second round finds what pydantic looks at only when every key is right: that there is one repro.
+    """
+    mistakes: list[Mistake] = []
+    for _ in range(3):
+        try:
+            return Spec.model_validate(content), mistakes
+        except ValidationError as error:
+            details = _causes(error.errors(include_url=False))
+        found = [_explained(detail) for detail in details]
+        mistakes += found
+        if not isinstance(content, dict):
+            break
+        content = without(content, [one.at for one in found])
+    return None, mistakes
+
+
+def _causes(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """Without the lists that are too short only because the mistakes inside them leave nothing."""
+    inside = {detail["loc"][:end] for detail in details for end in range(len(detail["loc"]))}
+    return [detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in inside]
 
 
 def _explained(detail: ErrorDetails) -> Mistake:
@@ -165,7 +208,9 @@ def _explained(detail: ErrorDetails) -> Mistake:
         case "extra_forbidden":
             key = str(at[-1])
             known = _keys_at(at[:-1])
-            return Mistake(f'the unknown key "{key}"', f"one of {listed(known)}", at, likely=likely_word(key, known))
+            return Mistake(
+                f"the unknown key {quoted(key)}", f"one of {listed(known)}", at, likely=likely_word(key, known)
+            )
         case "missing":
             return Mistake("nothing", "a value, it is required", at)
         case "literal_error" | "enum":
@@ -175,16 +220,11 @@ def _explained(detail: ErrorDetails) -> Mistake:
         case "string_pattern_mismatch":
             return Mistake(described(given), "letters, digits, `.`, `_` and `-`, beginning with a letter or digit", at)
         case "value_error":
-            return Mistake(described(given) if at else "this", str(context.get("error", detail["msg"])), at)
-        case _:
-            return Mistake(described(given), _plain_words(detail["msg"]), at)
-
-
-def _plain_words(message: str) -> str:
-    words = re.sub(r"^Input should be (a )?(valid )?", "", message)
-    words = re.sub(r", unable to parse.*$", "", words)
-    words = words.replace("tuple", "a list").replace("dictionary", "keys with values")
-    return re.sub(r"^Value should have", "a value with", words)
+            found = described(given) if at else "both" if "script" in given and "command" in given else "neither"
+            return Mistake(found, str(context.get("error", detail["msg"])), at)
+        case kind:
+            expected = _EXPECTED[kind].format_map(context) if kind in _EXPECTED else detail["msg"]
+            return Mistake(described(given), expected, at)
 
 
 def _keys_at(at: Location) -> list[str]:

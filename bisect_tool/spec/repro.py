@@ -6,6 +6,7 @@ import ast
 import hashlib
 import json
 import shlex
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +44,8 @@ def read_repro(read: ReadSpec) -> Repro:
     """
     spec = read.spec
     words = ("python", spec.script) if spec.script is not None else _command_words(spec)
-    names = {*spec.files, *(word.removeprefix("./") for word in words[:1] + words[1:] if _is_file(read.folder, word))}
+    named = (spec.script,) if spec.script is not None else (word for word in words if _is_file(read.folder, word))
+    names = {*(Path(name).as_posix() for name in spec.files), *(name.removeprefix("./") for name in named)}
     for name in sorted(names):
         if name.endswith(".py"):
             names |= _imported(read.folder, name)
@@ -68,7 +70,7 @@ def case_command(case: Case, repro: Repro) -> tuple[str, ...]:
 
 def case_digest(case: Case, spec: Spec) -> str:
     """What the result of a case depends on besides the repro: arguments, variables and time limit."""
-    parts = {"args": case.args, "env": {**spec.env, **case.env}, "timeout": spec.timeout_of(case)}
+    parts = {"args": case.args, "env": {**spec.env, **case.env}, "timeout": float(spec.timeout_of(case))}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -98,33 +100,41 @@ def _imported(folder: Path, name: str) -> set[str]:
     waiting = [name]
     while waiting:
         here = waiting.pop()
-        for module in _imports(folder / here):
-            for file in _files_of(folder, Path(here).parent, module):
+        for module, level in _imports(folder / here):
+            for file in _files_of(folder, _bases(Path(here).parent, level), module):
                 if file not in found and file != name:
                     found.add(file)
                     waiting.append(file)
     return {file for file in found if file.endswith(".py")}
 
 
-def _imports(path: Path) -> Iterator[str]:
+def _imports(path: Path) -> Iterator[tuple[str, int]]:
+    """The modules that a file names, each with the number of dots before it."""
     try:
-        tree = ast.parse(path.read_bytes())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
         return  # a script that cannot be parsed here may still run on the Python of the spec
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, 0) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = f"{node.module}." if node.module else ""
-            yield from (f"{base}{alias.name}" for alias in node.names)
-            if node.module:
-                yield node.module
+            yield from ((f"{base}{alias.name}", node.level) for alias in node.names)
 
 
-def _files_of(folder: Path, near: Path, module: str) -> Iterator[str]:
-    """The files that importing `module` would load, from the folder of the script or from beside the importing file."""
+def _bases(near: Path, level: int) -> set[Path]:
+    """Where an import of a file in `near` begins: the folder of the script or its own, or what the dots say."""
+    if level == 0:
+        return {Path(), near}
+    return {(near, *near.parents)[level - 1]} if level <= len(near.parts) + 1 else set()
+
+
+def _files_of(folder: Path, bases: set[Path], module: str) -> Iterator[str]:
+    """The files that importing `module` would load, when it is looked for in `bases`."""
     parts = module.split(".")
-    for base in {Path(), near}:
+    for base in bases:
         for depth in range(1, len(parts) + 1):
             stem = base.joinpath(*parts[:depth])
             for candidate in (stem.with_suffix(".py"), stem / "__init__.py"):

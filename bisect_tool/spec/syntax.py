@@ -39,7 +39,7 @@ def syntax_mistake(error: yaml.YAMLError, text: str) -> Mistake:
 
 
 def _explained(problem: str, character: str) -> tuple[str, str]:
-    if "cannot start any token" in problem:
+    if "cannot start any token" in problem or "tab character" in problem:
         if character == "\t":
             return "a tab", "spaces; YAML takes no tabs for indentation"
         return f"a value that begins with {quoted(character)}", "quotes around it"

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import threading
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -94,6 +96,7 @@ def test_hostile_text_stays_text() -> None:
     report = sample("hostile")
     page = render("html", report)
     assert "<script" not in page
+    assert "javascript:" not in page + render("markdown", report)
     for text in (page, render("terminal", report), render("markdown", report)):
         assert "\x1b" not in text
         assert "\x07" not in text
@@ -146,6 +149,32 @@ def test_several_reports_go_into_a_folder(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "answers").iterdir()) == sorted(
         f"{one.spec.name}.json" for one in reports
     )
+
+
+def test_two_specs_of_one_name_get_two_files(tmp_path: Path) -> None:
+    deliver([sample("exact"), sample("flaky")], "json", tmp_path)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["diagonal-scatter-grad-2.json", "diagonal-scatter-grad.json"]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real.md").write_text("old")
+    (tmp_path / "link.md").symlink_to("real.md")
+    write(tmp_path / "link.md", "new")
+    assert (tmp_path / "link.md").is_symlink()
+    assert (tmp_path / "real.md").read_text() == "new"
+
+
+def test_a_pipe_is_written_into_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got: list[str] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()), daemon=True)
+    reader.start()
+    write(pipe, "through")
+    reader.join(10)
+    assert got == ["through"]
+    assert pipe.is_fifo()
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

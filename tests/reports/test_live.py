@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
 from bisect_tool.reports import events
@@ -87,3 +88,25 @@ def test_a_pipe_gets_plain_lines_and_quiet_gets_none() -> None:
     with choose_view(Console(file=silent), plain=False, quiet=True) as view:
         view(START)
     assert silent.getvalue() == ""
+
+
+class Departed(io.StringIO):
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+    def write(self, _text: str) -> int:
+        raise self.error
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+@pytest.mark.parametrize(
+    "error", [BrokenPipeError(32, "Broken pipe"), OSError(5, "Input/output error"), ValueError("closed file")]
+)
+def test_a_run_outlives_its_watcher(error: Exception, *, terminal: bool) -> None:
+    stream = Departed(error)
+    console = Console(file=stream, force_terminal=terminal)
+    with choose_view(console, plain=False, quiet=False) as view:
+        view(START)
+        view(events.Notice("nobody reads this"))
+    assert console.file is stream

@@ -48,7 +48,7 @@ def test_nothing_given_leaves_the_spec_alone(tmp_path: Path) -> None:
             {"requires": ("x=1",)},
             '--requires: found "x=1", expected a requirement, for instance `numpy` or `numpy==2.1.0`',
         ),
-        ({"timeout": 1e9}, '--timeout: found "1000000000.0", expected less than or equal to 86400'),
+        ({"timeout": 1e9}, '--timeout: found "1000000000.0", expected a number of at most 86400'),
         (
             {"package": "to rch"},
             '--package: found "to rch", expected letters, digits, `.`, `_` and `-`, beginning with a letter or digit',

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bisect_tool.spec.model import Role
-from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_spec
 from bisect_tool.spec.reading import load_all
+from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_spec
 
 TOP_KEYS = (
     "`name`, `title`, `issue`, `package`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, `requires`, "
@@ -101,9 +101,9 @@ TOP_KEYS = (
         ),
         ("issue: '#12'", 'line 3, issue: found "#12", expected an address that begins with https://'),
         ("timeout: soon", 'line 3, timeout: found "soon", expected a number'),
-        ("timeout: 0", 'line 3, timeout: found "0", expected greater than 0'),
-        ("timeout: 90000", 'line 3, timeout: found "90000", expected less than or equal to 86400'),
-        ("timeout: nan", 'line 3, timeout: found "nan", expected a number'),
+        ("timeout: 0", 'line 3, timeout: found "0", expected a number greater than 0'),
+        ("timeout: 90000", 'line 3, timeout: found "90000", expected a number of at most 86400'),
+        ("timeout: nan", 'line 3, timeout: found "nan", expected a number of at most 86400'),
         ("requires: numpy", 'line 3, requires: found "numpy", expected a list'),
         ("env: [a]", "line 3, env: found a list, expected keys with values"),
         ("title: [a]", "line 3, title: found a list, expected text"),
@@ -132,6 +132,14 @@ TOP_KEYS = (
             "line 5, cases[0].name: found the key a second time (first on line 4), expected each key once",
         ),
         ("<<: {title: x}", 'line 3, "<<": found a merge key, expected the keys themselves; copy them here'),
+        (
+            '"\\e[31m": 1',
+            f'line 3, "\\x1b[31m": found the unknown key "\\x1b[31m", expected one of {TOP_KEYS}',
+        ),
+        (
+            'env: {"TMPDIR\\n": x}',
+            'line 3, env."TMPDIR\\n": found "TMPDIR\\n", expected the name of an environment variable',
+        ),
         ("? [a]\n: b", "line 3: found a key that is not a word, expected keys that are words"),
     ],
 )
@@ -156,9 +164,15 @@ def test_one_mistake(tmp_path: Path, added: str, mistake: str) -> None:
             "name: a\ncommand: python x.py | tee log\n",
             'line 2, command: found a command line that needs a shell, expected `command: [bash, -c, "python x.py | tee log"]`',
         ),
+        (
+            "name: a\ncommand: python 'x.py\n",
+            "line 2, command: found quotes that do not close, expected a closing quote, or a list of words",
+        ),
+        ("name: a\ncommand: []\n", "line 2, command: found no program, expected a command line or a list of words"),
+        ("name: a\ncommand: ' '\n", "line 2, command: found no program, expected a command line or a list of words"),
         ("", "found an empty file, expected a spec: at least `name:` and `script:`"),
         ("# nothing\n", "found an empty file, expected a spec: at least `name:` and `script:`"),
-        ("---\n", "line 1: found nothing, expected keys with values at the top, such as `name: my-bug`"),
+        ("---\n", "line 2: found nothing, expected keys with values at the top, such as `name: my-bug`"),
         ("- a\n", "line 1: found a list, expected keys with values at the top, such as `name: my-bug`"),
         ("hello\n", 'line 1: found "hello", expected keys with values at the top, such as `name: my-bug`'),
         (f"{GOOD}---\n{GOOD}", "line 3: found a second document, expected one spec in each file"),

@@ -29,6 +29,11 @@ def escape(text: str) -> str:
     return _AUTOLINKS.sub(ZERO_WIDTH, _CALLS.sub(rf"\1{ZERO_WIDTH}", flat))
 
 
+def code(text: str) -> str:
+    """Text from outside as a code span that nothing inside it can close."""
+    return f"`{one_line(clean(text), 100).replace('`', '')}`"
+
+
 def fenced(lines: tuple[str, ...]) -> Iterator[str]:
     """Lines in a fence that nothing inside them can close."""
     longest = max((len(run) for line in lines for run in re.findall(r"`+", line)), default=0)
@@ -67,7 +72,7 @@ def _finding(finding: answer.Finding) -> Iterator[str]:
 
 
 def _side(side: answer.Side) -> str:
-    facts = [f"`{side.build}`", side.date or "", f"`{side.revision}`" if side.revision else "", side.note]
+    facts = [code(side.build), side.date or "", code(side.revision) if side.revision else "", side.note]
     return " ".join(fact for fact in facts if fact)
 
 
@@ -109,11 +114,13 @@ def _timelines(report: Report) -> Iterator[str]:
 def _rows(case: CasePart, names: dict[str, str], letters: dict[str, str]) -> Iterator[str]:
     for number, stretch in enumerate(timeline.stretches(case.timeline)):
         label = f"{escape(case.name)}{' (control)' if case.role == 'control' else ''}" if number == 0 else ""
-        builds = (
-            f"`{stretch.first}`" if stretch.builds == 1 else f"`{stretch.first}` … `{stretch.last}` ({stretch.builds})"
+        ends = (
+            code(stretch.first)
+            if stretch.builds == 1
+            else f"{code(stretch.first)} … {code(stretch.last)} ({stretch.builds})"
         )
         symbol = timeline.symbol(stretch.state, stretch.failures, letters)
-        yield f"| {label} | {builds} | {escape(f'{symbol} {sentences.stretch_state(stretch, names)}')} |"
+        yield f"| {label} | {ends} | {escape(f'{symbol} {sentences.stretch_state(stretch, names)}')} |"
 
 
 def _footer(report: Report) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 SUFFIX = ".txt"
 WIDTH = 100
 MOST_DIFFERENCES = 8
-MOST_BUILDS = 12
+MOST_BUILDS = 6
 FAILURE_LINES = 12
 
 
@@ -42,13 +43,26 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"{report.spec.package} {report.range.first} to {report.range.last}, channel {report.channel}"
     yield ""
     for sentence in answer.summary(report):
-        yield f"=> {clean(sentence)}"
+        yield from _wrapped("=> ", sentence)
     yield ""
     for finding in answer.findings(report):
         yield from _finding(finding)
     yield from _timelines(report)
     yield from _notes(report)
     yield from _footer(report)
+
+
+def _wrapped(head: str, text: str) -> list[str]:
+    """Text from anywhere on lines that fit, the first behind `head`."""
+    words = " ".join(clean(text).split())
+    return textwrap.wrap(
+        words,
+        WIDTH,
+        initial_indent=head,
+        subsequent_indent=" " * len(head),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _finding(finding: answer.Finding) -> Iterator[str]:
@@ -73,11 +87,11 @@ def _end(end: answer.End) -> Iterator[str]:
         yield f"      {side.label:>8}  {side.build}  {described}".rstrip()
     for group in end.holes:
         verb = "not tried" if not group.tried else f"could not be tested: {one_line(clean(group.reason), 200)}"
-        yield f"      between:  {sentences.listed(group.builds, MOST_BUILDS)} {verb}"
+        yield from _wrapped("      between:  ", f"{sentences.listed(group.builds, MOST_BUILDS)} {verb}")
     if end.hides:
-        yield f"      {clean(end.hides)}"
+        yield from _wrapped("      ", end.hides)
     for text in end.left_out:
-        yield f"      not considered: {clean(text)}"
+        yield from _wrapped("      not considered: ", text)
     if end.compare:
         yield f"      commits:  {end.compare}"
     yield from _differences(end)
@@ -142,8 +156,9 @@ def _notes(report: Report) -> Iterator[str]:
         yield ""
     said = [*report.range.notes, *report.advice]
     if said:
-        yield "advice:"
-        yield from (f"   {clean(text)}" for text in said)
+        yield "notes:"
+        for text in said:
+            yield from _wrapped("   ", text)
         yield ""
 
 

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from bisect_tool.errors import SettingError
+from bisect_tool.settings import Settings, read_settings
+
+
+def settings_file(home: Path, text: str) -> Path:
+    path = home / ".config" / "bisect" / "config.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def read(home: Path, environ: dict[str, str] | None = None, **flags: object) -> Settings:
+    """The settings of a tool that is installed, not run from a checkout."""
+    return read_settings(flags, environ or {}, home, package=home / "site-packages" / "bisect_tool")
+
+
+def refusal(home: Path, environ: dict[str, str] | None = None, **flags: object) -> SettingError:
+    with pytest.raises(SettingError) as caught:
+        read(home, environ, **flags)
+    return caught.value
+
+
+def test_the_defaults(tmp_path: Path) -> None:
+    found = read(tmp_path)
+    assert dataclasses.asdict(found) == {
+        "cache": tmp_path / ".cache" / "bisect",
+        "index": None,
+        "max_cache": None,
+        "verify": 2,
+        "wheelhouse": None,
+        "sources": dict.fromkeys(["cache", "index", "max_cache", "verify", "wheelhouse"], "default"),
+    }
+
+
+def test_flag_over_environment_over_file_over_default(tmp_path: Path) -> None:
+    file = settings_file(tmp_path, 'verify = 5\nindex = "https://file.example.org"\nmax-cache = "1GB"\n')
+    environ = {"BISECT_VERIFY": "4", "BISECT_INDEX": "https://environ.example.org"}
+    found = read(tmp_path, environ, verify="3", index=None)
+    assert (found.verify, found.sources["verify"]) == (3, "--verify")
+    assert (found.index, found.sources["index"]) == ("https://environ.example.org", "BISECT_INDEX")
+    assert (found.max_cache, found.sources["max_cache"]) == (10**9, str(file))
+    assert (found.wheelhouse, found.sources["wheelhouse"]) == (None, "default")
+
+
+def test_a_flag_of_zero_was_given(tmp_path: Path) -> None:
+    found = read(tmp_path, {"BISECT_VERIFY": "4"}, verify="0")
+    assert (found.verify, found.sources["verify"]) == (0, "--verify")
+
+
+def test_an_empty_variable_was_not_set(tmp_path: Path) -> None:
+    assert read(tmp_path, {"BISECT_VERIFY": "", "BISECT_CACHE": ""}).sources["verify"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("value", "size"), [("40GB", 40 * 10**9), ("512MiB", 512 * 1024**2), ("1000000", 1_000_000), ("0", 0)]
+)
+def test_sizes(tmp_path: Path, value: str, size: int) -> None:
+    assert read(tmp_path, max_cache=value).max_cache == size
+
+
+def test_the_file_may_say_a_size_as_a_number(tmp_path: Path) -> None:
+    settings_file(tmp_path, "max-cache = 1000\n")
+    assert read(tmp_path).max_cache == 1000
+
+
+def test_the_home_folder_in_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert read(tmp_path, cache="~/builds").cache == tmp_path / "builds"
+
+
+def test_a_path_is_relative_to_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert read(tmp_path, wheelhouse="wheels").wheelhouse == tmp_path / "wheels"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what"),
+    [
+        ("verify", "21", "the setting verify cannot be used: 21 is not between 0 and 20"),
+        ("verify", "-1", "the setting verify cannot be used: -1 is not between 0 and 20"),
+        ("verify", "two", "the setting verify cannot be used: not a whole number: 'two'"),
+        (
+            "max_cache",
+            "big",
+            "the setting max-cache cannot be used: not a size: 'big'; write it like 40GB, 512MiB or 1000000",
+        ),
+        (
+            "max_cache",
+            "-5",
+            "the setting max-cache cannot be used: not a size: '-5'; write it like 40GB, 512MiB or 1000000",
+        ),
+    ],
+)
+def test_a_bad_value_names_its_source(tmp_path: Path, name: str, value: str, what: str) -> None:
+    flag = refusal(tmp_path, None, **{name: value})
+    assert (flag.what, flag.where) == (what, f"--{name.replace('_', '-')}")
+    variable = refusal(tmp_path, {f"BISECT_{name.upper()}": value})
+    assert (variable.what, variable.where) == (what, f"BISECT_{name.upper()}")
+    file = settings_file(tmp_path, f"{name.replace('_', '-')} = '{value}'\n")
+    assert (refusal(tmp_path).what, refusal(tmp_path).where) == (what, str(file))
+
+
+@pytest.mark.parametrize(
+    "line", ["index = 5", "cache = [1]", "wheelhouse = true", "verify = 1.5", "max-cache = -1", "max-cache = false"]
+)
+def test_a_value_of_the_wrong_kind_in_the_file(tmp_path: Path, line: str) -> None:
+    file = settings_file(tmp_path, line)
+    error = refusal(tmp_path)
+    assert error.what.startswith(f"the setting {line.split(maxsplit=1)[0]} cannot be used: ")
+    assert error.where == str(file)
+
+
+def test_an_empty_path_is_not_the_working_folder(tmp_path: Path) -> None:
+    assert refusal(tmp_path, cache="").where == "--cache"
+
+
+def test_a_user_that_does_not_exist(tmp_path: Path) -> None:
+    assert refusal(tmp_path, cache="~no-such-user/x").where == "--cache"
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"), [("max_cashe", "; did you mean 'max-cache'?"), ("verfy", "; did you mean 'verify'?"), ("x", "")]
+)
+def test_an_unknown_key_in_the_file(tmp_path: Path, key: str, meant: str) -> None:
+    file = settings_file(tmp_path, f"{key} = 1\n")
+    error = refusal(tmp_path)
+    assert error.what == f"the settings file has an unknown key '{key.replace('_', '-')}'{meant}"
+    assert error.where == str(file)
+    assert error.advice == "keys are cache, index, max-cache, verify, wheelhouse"
+
+
+@pytest.mark.parametrize("content", [b"verify = \n", b"title = '\xe9'\n", b"a = 1\na = 2\n"])
+def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
+    file = settings_file(tmp_path, "")
+    file.write_bytes(content)
+    error = refusal(tmp_path)
+    assert error.what.startswith("the settings file cannot be read: ")
+    assert error.where == str(file)
+
+
+def test_a_file_that_the_environment_names(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("verify = 7\n")
+    assert read(tmp_path, {"BISECT_CONFIG": str(file)}).verify == 7
+
+
+def test_a_named_file_must_exist(tmp_path: Path) -> None:
+    error = refusal(tmp_path, {"BISECT_CONFIG": str(tmp_path / "gone.toml")})
+    assert error.where == str(tmp_path / "gone.toml")
+
+
+def test_the_folders_of_xdg(tmp_path: Path) -> None:
+    file = tmp_path / "etc" / "bisect" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("verify = 7\n")
+    found = read(tmp_path, {"XDG_CONFIG_HOME": str(tmp_path / "etc"), "XDG_CACHE_HOME": str(tmp_path / "var")})
+    assert (found.verify, found.cache) == (7, tmp_path / "var" / "bisect")
+
+
+def test_a_checkout_has_its_own_cache(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "cache").mkdir()
+    package = tmp_path / "bisect_tool"
+    user = tmp_path / ".cache" / "bisect"
+    assert read_settings({}, {}, tmp_path, package=package).cache == user
+    (tmp_path / "cache" / "README.md").touch()
+    assert read_settings({}, {}, tmp_path, package=package).cache == tmp_path / "cache"
+    assert read_settings({"cache": "/x"}, {}, tmp_path, package=package).cache == Path("/x")
+
+
+def test_the_explanation(tmp_path: Path) -> None:
+    found = read(tmp_path, {"BISECT_VERIFY": "3"}, cache="/x", index="https://me:secret@example.org/simple")
+    assert found.explain() == [
+        ("cache", "/x", "--cache"),
+        ("index", "https://example.org/simple", "--index"),
+        ("max-cache", "no bound", "default"),
+        ("verify", "3", "BISECT_VERIFY"),
+        ("wheelhouse", "none", "default"),
+    ]
+
+
+@pytest.mark.parametrize("index", ["https://me:se@cret@example.org/x", "https://token@example.org/x"])
+def test_the_explanation_hides_every_credential(tmp_path: Path, index: str) -> None:
+    assert read(tmp_path, index=index).explain()[1][1] == "https://example.org/x"
