@@ -239,7 +239,7 @@ def test_every_mistake_of_a_file_in_the_order_of_its_lines(tmp_path: Path) -> No
 
 def test_two_files_at_once(tmp_path: Path) -> None:
     first = write_spec(tmp_path, GOOD + "to: [1]\n", name="first.yaml")
-    second = write_spec(tmp_path, GOOD + "tο: 1\n".replace("ο", "oo"), name="second.yaml")
+    second = write_spec(tmp_path, GOOD + "too: 1\n", name="second.yaml")
     error = refusal(first, second)
     assert f"{first}: 1 mistake\n  line 3, to: " in error.what
     assert f"{second}: 1 mistake\n  line 3, too: " in error.what
@@ -256,35 +256,6 @@ def test_two_specs_of_one_name(tmp_path: Path) -> None:
     )
 
 
-def test_a_script_that_is_missing_has_a_likely_name(tmp_path: Path) -> None:
-    assert mistakes(tmp_path, "name: a\nscript: rpro.py\n") == [
-        f'line 2, script: found "rpro.py", which does not exist, expected a file in {tmp_path}; did you mean "repro.py"?'
-    ]
-
-
-def test_a_script_with_a_syntax_error(tmp_path: Path) -> None:
-    assert mistakes(tmp_path, GOOD, script="x = 1\nif x\n    pass\n") == [
-        "line 2, script: found a syntax error in line 2: expected ':', expected a Python script"
-    ]
-
-
-def test_a_script_for_another_python_is_not_compiled_here(tmp_path: Path) -> None:
-    write_spec(tmp_path, "", script="print 'old'\n")
-    path = write_spec(tmp_path, GOOD + "python: '3.15'\n", script=None)
-    assert load_all([path], channels=CHANNELS)[0].spec.python == "3.15"
-
-
-def test_an_empty_script(tmp_path: Path) -> None:
-    assert mistakes(tmp_path, GOOD, script="") == [
-        'line 2, script: found "repro.py", which is empty, expected a script'
-    ]
-
-
-def test_a_script_with_odd_escapes_warns_nobody(tmp_path: Path) -> None:
-    path = write_spec(tmp_path, GOOD, script='x = "\\d" is 1\n')
-    assert load_all([path], channels=CHANNELS)[0].spec.script == "repro.py"
-
-
 @pytest.mark.parametrize("match", ["a{99999999999999999999}", "(" * 2000 + ")" * 2000])
 def test_a_pattern_that_python_cannot_take(tmp_path: Path, match: str) -> None:
     (found,) = mistakes(tmp_path, f"{GOOD}failures: [{{name: x, match: '{match}'}}]\n")
@@ -295,45 +266,11 @@ def test_a_pattern_that_python_warns_about_is_taken(tmp_path: Path) -> None:
     assert read_one(tmp_path, f"{GOOD}failures: [{{name: x, match: '[[a]'}}]\n").spec.failures[0].match == "[[a]"
 
 
-@pytest.mark.parametrize("key", ["script", "python"])
-def test_a_path_longer_than_the_system_takes(tmp_path: Path, key: str) -> None:
-    (found,) = mistakes(tmp_path, f"name: a\n{key}: {'x' * 5000}\n" + ("script: repro.py\n" * (key == "python")))
-    assert found.startswith(f"line 2, {key}: ")
-
-
-def test_a_missing_file_has_a_likely_name(tmp_path: Path) -> None:
-    path = write_spec(tmp_path, GOOD)
-    error = refusal(tmp_path / "spek.yaml")
-    assert error.what.splitlines()[1].strip() == (
-        f'found no such file, expected a spec or a script; did you mean "{path}"?'
-    )
-
-
-def test_a_missing_file_with_a_name_too_long(tmp_path: Path) -> None:
-    assert "found no such file" in refusal(tmp_path / ("x" * 5000)).what
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "spec.yaml")
-    assert "found no regular file" in refusal(tmp_path / "spec.yaml").what
-
-
-def test_a_folder_stands_for_its_spec(tmp_path: Path) -> None:
-    path = write_spec(tmp_path, GOOD)
-    (found,) = load_all([tmp_path], channels=CHANNELS)
-    assert (found.path, found.folder) == (path, tmp_path)
-
-
-def test_a_folder_without_a_spec(tmp_path: Path) -> None:
-    (tmp_path / "spek.yaml").touch()
-    assert f'did you mean "{tmp_path / "spek.yaml"}"?' in refusal(tmp_path).what
-
-
 def test_values_keep_their_text(tmp_path: Path) -> None:
     spec = read_one(
         tmp_path,
-        f"{GOOD}from: 2.10\nto: 2026-03-01\npython: 3.10\ntitle: yes\nenv: {{A: 1e3, B: null}}\n"
-        "cases:\n  - {name: 1.0, args: [8193, 1.50, true, '', 0x10]}\n".replace(", B: null", ""),
+        f"{GOOD}from: 2.10\nto: 2026-03-01\npython: 3.10\ntitle: yes\nenv: {{A: 1e3}}\n"
+        "cases:\n  - {name: 1.0, args: [8193, 1.50, true, '', 0x10]}\n",
     ).spec
     assert (spec.from_, spec.to, spec.python, spec.title) == ("2.10", "2026-03-01", "3.10", "yes")
     assert spec.cases[0].name == "1.0"
@@ -362,23 +299,3 @@ def test_an_alias_is_expanded(tmp_path: Path) -> None:
 def test_json_is_read_too(tmp_path: Path) -> None:
     path = write_spec(tmp_path, '{"name": "a", "script": "repro.py", "timeout": 2.5}', name="spec.json")
     assert load_all([path], channels=CHANNELS)[0].spec.timeout == 2.5
-
-
-def test_a_plain_script_becomes_a_spec(tmp_path: Path) -> None:
-    path = tmp_path / "my bug (2).py"
-    path.write_text("pass\n")
-    (found,) = load_all([path], channels=CHANNELS)
-    assert (found.spec.name, found.spec.script, found.folder) == ("my-bug-2", "my bug (2).py", tmp_path)
-
-
-def test_a_plain_script_with_a_syntax_error(tmp_path: Path) -> None:
-    path = tmp_path / "bug.py"
-    path.write_text("if\n")
-    assert refusal(path).what == (
-        f"{path}: 1 mistake\n  script: found a syntax error in line 1: invalid syntax, expected a Python script"
-    )
-
-
-def test_a_plain_script_that_is_missing(tmp_path: Path) -> None:
-    (tmp_path / "repro.py").touch()
-    assert f'did you mean "{tmp_path / "repro.py"}"?' in refusal(tmp_path / "rpro.py").what

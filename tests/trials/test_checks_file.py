@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,8 @@ def test_a_line_that_is_not_text(tmp_path: Path) -> None:
 
 
 def test_names_and_messages_are_cut_and_printable(tmp_path: Path) -> None:
-    (check,), wrong = read(tmp_path, '{"check": "%s", "ok": false, "message": "\\ud800%s"}' % ("n" * 999, "m" * 9999))
+    line = json.dumps({"check": "n" * 999, "ok": False, "message": "\ud800" + "m" * 9999})
+    (check,), wrong = read(tmp_path, line)
     assert wrong is None
     assert (check.name, len(check.message)) == ("n" * 200, 4000)
     assert check.message.startswith("\\ud800mm")
