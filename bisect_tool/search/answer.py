@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 
 from bisect_tool.search.knowledge import Known, Question, judged_of, timeline
-from bisect_tool.search.planner import Policy, is_convincing
+from bisect_tool.search.luck import is_convincing
+from bisect_tool.search.policy import Policy
 from bisect_tool.search.states import Judged, State, Untestable, face
 
 
@@ -150,7 +150,8 @@ class _Edges:
 
     def _between(self, before: int, after: int, *, without: int) -> End:
         holes = self._holes(before, after)
-        verified = all(is_convincing(self.states, build, self.policy) for build in (before, after))
+        sides = ((before, after), (after, before))
+        verified = all(is_convincing(self.judged, side, other, self.policy) for side, other in sides)
         kind = Kind.EXACT if verified and not holes else Kind.NARROWED
         return End(kind, before, after, holes, face(self.judged[without]), verified)
 
@@ -171,8 +172,3 @@ def _outcome(
         return Outcome.EXACT if all(end.kind is Kind.EXACT for end in changes) else Outcome.NARROWED
     judged = [len(judged_of(timelines[case])) for case in question.tests]
     return Outcome.NO_CHANGE if judged and min(judged) > 1 else Outcome.NOT_JUDGED
-
-
-def neighbours(timeline_of_case: Mapping[int, State]) -> list[tuple[int, int]]:
-    """Neighbouring judged builds of a timeline."""
-    return list(pairwise(judged_of(timeline_of_case)))

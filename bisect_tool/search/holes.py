@@ -1,13 +1,15 @@
 """What a stretch of untestable builds says about its neighbours, and when a hole has been looked at enough.
 
-Untestable builds come in stretches (a broken week, an old Python, a driver that is too old), of any length: nothing is
-known about their scale. So the chance that a build is testable is taken to be d / (d + w), for a build at distance d from
-a hole that is known to be w builds wide. Around a wide hole the next probe then lies about one width away, which finds
-the far side in a logarithmic number of probes, and a single dead build costs one step aside.
+Untestable builds come in stretches (a broken week, an old Python, a driver that is too old), and nothing is known about
+their scale. So a hole that is known to be w builds wide is taken to end within d more builds with the chance
+d / (d + 2 w): as likely as not it is three times as wide. A judged build D builds away bounds it, so that this is divided
+by the chance that it ends within D. Around a hole the next probe then lies about two widths away, which finds the far
+side in a logarithmic number of probes; near a judged build it halves.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import log2
 
 from bisect_tool.search.knowledge import Gap
@@ -22,32 +24,38 @@ def chance_testable(gap: Gap, build: int) -> float:
     low, high = gap.untestable[0], gap.untestable[-1]
     width = high - low + 1
     if build < low:
-        distance = low - build
-    elif build > high:
-        distance = build - high
-    else:
-        # Both neighbours failed, so the build most likely shares their fate; half the chance of one outside.
-        distance = min(abs(build - other) for other in gap.untestable)
-        return distance / (distance + width) / 2
-    return distance / (distance + width)
+        return _ends_within(low - build, width) / _ends_within(low - gap.before, width)
+    if build > high:
+        return _ends_within(build - high, width) / _ends_within(gap.after - high, width)
+    # Between two untestable builds it most likely shares their fate: half the chance of one at that distance outside.
+    distance = min(abs(build - other) for other in gap.untestable)
+    return distance / (distance + width) / 2
 
 
-def worth_entering(gap: Gap) -> bool:
+def _ends_within(distance: int, width: int) -> float:
+    return distance / (distance + 2 * width)
+
+
+def inner_runs(gap: Gap) -> list[range]:
+    """The runs of untried builds between untestable ones."""
+    runs = (range(left + 1, right) for left, right in pairwise(gap.untestable))
+    return [run for run in runs if run]
+
+
+def is_worth_entering(gap: Gap) -> bool:
     """Whether untried builds between untestable ones are still to be tried.
 
-    All of a few; of many, a number of probes that grows with the logarithm of the width.
+    All of a few; of many, until a number of untestable builds that grows with the logarithm of the width is known.
     """
     if not gap.untestable:
         return True
     width = gap.untestable[-1] - gap.untestable[0] + 1
-    inside = width - len(gap.untestable)
-    return inside <= SMALL or len(gap.untestable) < 3 + log2(width)
+    return len(gap.untestable) < 1.5 + log2(width) or sum(map(len, inner_runs(gap))) <= SMALL
 
 
-def candidates(gap: Gap) -> list[int]:
-    """The untried builds of a gap that are worth a probe."""
-    tried = set(gap.untestable)
-    untried = [build for build in range(gap.before + 1, gap.after) if build not in tried]
-    if not gap.untestable or worth_entering(gap):
-        return untried
-    return [build for build in untried if not gap.untestable[0] < build < gap.untestable[-1]]
+def is_open(gap: Gap, build: int) -> bool:
+    """Whether `build`, inside the gap, is untried and worth a probe."""
+    if build in gap.untestable:
+        return False
+    outside = not gap.untestable or not gap.untestable[0] < build < gap.untestable[-1]
+    return outside or is_worth_entering(gap)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -86,14 +87,17 @@ def judged_of(states: Mapping[int, State]) -> dict[int, Judged]:
 
 
 def gaps_of(states: Mapping[int, State]) -> list[Gap]:
-    """The gaps between neighbouring judged builds of a timeline, also those of neighbours in the range."""
+    """The gaps between neighbouring judged builds of a timeline, also those of neighbours in the range.
+
+    `states` must be in the order of the builds, as `timeline` gives it.
+    """
     judged = judged_of(states)
     in_vain = [build for build, state in states.items() if isinstance(state, Untestable)]
     return [
         Gap(
             before,
             after,
-            tuple(build for build in in_vain if before < build < after),
+            tuple(in_vain[bisect_right(in_vain, before) : bisect_left(in_vain, after)]),
             face(judged[before]) != face(judged[after]),
         )
         for before, after in pairwise(judged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,11 +46,15 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class Flaky:
-    """The trials disagree: `failed` of `trials` failed, together with all of `failures`."""
+    """The trials disagree: `failed` of `trials` failed, together with all of `failures`.
+
+    `shown` has each failure, sorted, with the number of trials that showed it.
+    """
 
     failures: frozenset[str]
     failed: int
     trials: int
+    shown: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,8 @@ def state_of(results: Sequence[Result]) -> State | None:
         return Passing(judged)
     if passes == 0 and len({fail.failures for fail in fails}) == 1:
         return Failing(fails[0].failures, judged)
-    return Flaky(frozenset().union(*(fail.failures for fail in fails)), len(fails), judged)
+    shown = Counter(failure for fail in fails for failure in fail.failures)
+    return Flaky(frozenset(shown), len(fails), judged, tuple(sorted(shown.items())))
 
 
 def face(state: Judged) -> frozenset[str]:
@@ -90,3 +96,10 @@ def face(state: Judged) -> frozenset[str]:
 def trials_of(state: State) -> int:
     """How many trials with a verdict stand behind the state."""
     return 0 if isinstance(state, Untestable) else state.trials
+
+
+def trials_showing(state: Judged, failure: str) -> int:
+    """How many trials of the state showed `failure`."""
+    if isinstance(state, Flaky):
+        return dict(state.shown).get(failure, 0)
+    return state.trials if failure in face(state) else 0

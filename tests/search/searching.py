@@ -8,17 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bisect_tool.search.answer import Answer, answer
-from bisect_tool.search.knowledge import Known, Question, control_state
+from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.planner import Plan, Policy, Probe, plan
 from bisect_tool.search.states import Fail, NoVerdict, Pass, Passing, Result, state_of
 from tests.rig.histories import History, Oracle
 
 Choose = Callable[[Plan], Probe]
-FAILURE_FREE = Policy(verify=0)
+UNVERIFIED = Policy(verify=0)
 
 
 def first(found: Plan) -> Probe:
     return found.probes[0]
+
+
+def last(found: Plan) -> Probe:
+    return found.probes[-1]
 
 
 @dataclass(slots=True)
@@ -88,4 +92,6 @@ def ends(found: Answer, number: int = 0) -> list[tuple[str, int | None, int | No
     ]
 
 
-__all__ = ["FAILURE_FREE", "Search", "control_state", "ends", "first", "search"]
+def all_ends(found: Answer) -> list[tuple[str, int | None, int | None]]:
+    """The same for all failures."""
+    return [end for number in range(len(found.failures)) for end in ends(found, number)]
