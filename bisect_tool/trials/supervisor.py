@@ -29,6 +29,7 @@ from typing import Any, NoReturn
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+DEFAULT_AGAIN = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
 PATIENCE = 10.0  # seconds for killed processes to go; those that hang in the kernel are left to it
 
 
@@ -146,7 +147,8 @@ def become(order: dict[str, Any], prctl: Any, supervisor: int, writing: int) -> 
         where = order["command"][0]
         # A crash is shown by faulthandler; the memory of a large process would fill the disk.
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
+        # A tool that was started by nohup or in the background of a script ignores some of these, and would pass that on.
+        for number in (*DEFAULT_AGAIN, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
