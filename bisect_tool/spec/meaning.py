@@ -30,6 +30,7 @@ OURS = re.compile(
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
 PYTHON = re.compile(r"^\d+\.\d+(\.\d+)?t?\Z")
 SHELL = re.compile(r"[|&;<>`]|\$\(")
+QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 
 
 def not_yet(content: object) -> Iterator[Mistake]:
@@ -167,5 +168,5 @@ def _command(spec: Spec) -> Iterator[Mistake]:
         shlex.split(spec.command[0])
     except ValueError:
         yield Mistake("quotes that do not close", "a closing quote, or a list of words", ("command",))
-    if SHELL.search(spec.command[0]):
+    if SHELL.search(QUOTED.sub("", spec.command[0])):
         yield Mistake("a command line that needs a shell", f'`command: [bash, -c, "{spec.command[0]}"]`', ("command",))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import shlex
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +41,7 @@ class Repro:
 def read_repro(read: ReadSpec) -> Repro:
     """The repro of a spec: its script or command, the files that it names, and the modules beside it that it imports.
 
-    Raises `SpecError` for a file that cannot be read, or too much of them.
+    Raises `SpecError` for a file that cannot be read, too much of them, or one that hides the package under test.
     """
     spec = read.spec
     words = ("python", spec.script) if spec.script is not None else _command_words(spec)
@@ -49,18 +50,9 @@ def read_repro(read: ReadSpec) -> Repro:
     for name in sorted(names):
         if name.endswith(".py"):
             names |= _imported(read.folder, name)
-    files, size = [], 0
-    for name in sorted(names):
-        content = _content(read.folder / name)
-        size += len(content)
-        if size > MOST_BYTES:
-            raise SpecError(
-                f"the files of the repro are larger than {MOST_BYTES // 1024**2} MB together",
-                where=str(read.folder),
-                advice="make the data inside the script, or name fewer `files:`",
-            )
-        files.append((name, content))
-    return Repro(tuple(files), words)
+    _refuse_shadows(read, names)
+    _refuse_too_large(read.folder, names)
+    return Repro(tuple((name, _content(read.folder / name)) for name in sorted(names)), words)
 
 
 def case_command(case: Case, repro: Repro) -> tuple[str, ...]:
@@ -72,6 +64,37 @@ def case_digest(case: Case, spec: Spec) -> str:
     """What the result of a case depends on besides the repro: arguments, variables and time limit."""
     parts = {"args": case.args, "env": {**spec.env, **case.env}, "timeout": float(spec.timeout_of(case))}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _refuse_shadows(read: ReadSpec, names: Iterable[str]) -> None:
+    """A module beside the script comes before what is installed: every build would run that one, and behave alike."""
+    spelled = re.sub(r"[-.]+", "_", read.spec.package)
+    for name in names:
+        module = Path(name).parent if Path(name).name == "__init__.py" else Path(name).with_suffix("")
+        in_package = (read.folder / module.parent / "__init__.py").is_file()
+        if name.endswith(".py") and module.name in {spelled, spelled.lower()} and not in_package:
+            raise SpecError(
+                f"`{name}` beside the script would be imported instead of the package {read.spec.package}",
+                where=str(read.folder / name),
+                advice="rename it, or move the script into a folder of its own",
+            )
+
+
+def _refuse_too_large(folder: Path, names: Iterable[str]) -> None:
+    """Looks at sizes alone, so that a huge file is never read."""
+    if sum(_size(folder / name) for name in names) > MOST_BYTES:
+        raise SpecError(
+            f"the files of the repro are larger than {MOST_BYTES // 1024**2} MB together",
+            where=str(folder),
+            advice="make the data inside the script, or name fewer `files:`",
+        )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # reading it tells what is wrong
 
 
 def _command_words(spec: Spec) -> tuple[str, ...]:

@@ -232,3 +232,42 @@ def test_a_file_is_there_once_however_it_is_written(tmp_path: Path, script: str)
     text = f"name: a\nscript: {script}\nfiles: [./repro.py, ./x.txt, x.txt]\n"
     (tmp_path / "x.txt").touch()
     assert files(tmp_path, "pass", text) == ["repro.py", "x.txt"]
+
+
+@pytest.mark.parametrize(
+    ("package", "hiding"),
+    [("torch", "torch.py"), ("torch", "torch/__init__.py"), ("liger-kernel", "liger_kernel.py"), ("Keras", "keras.py")],
+)
+def test_a_module_that_hides_the_package_is_refused(tmp_path: Path, package: str, hiding: str) -> None:
+    (tmp_path / hiding).parent.mkdir(exist_ok=True)
+    (tmp_path / hiding).write_text("BAD = 0\n")
+    read = read_one(tmp_path, f"{GOOD}package: {package}\n")
+    (tmp_path / "repro.py").write_text(f"import {hiding.removesuffix('.py').removesuffix('/__init__')}\n")
+    with pytest.raises(SpecError, match=f"would be imported instead of the package {package}"):
+        read_repro(read)
+
+
+def test_a_script_named_like_the_package_is_refused(tmp_path: Path) -> None:
+    place(tmp_path, torch="import torch\n")
+    with pytest.raises(SpecError, match=r"`torch\.py` beside the script"):
+        read_repro(read_one(tmp_path, "name: a\nscript: torch.py\n"))
+
+
+def test_a_module_of_that_name_inside_another_package_hides_nothing(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "__init__.py").write_text("")
+    found = files(tmp_path, "import mine.torch\n", mine__torch="")
+    assert found == ["mine/__init__.py", "mine/torch.py", "repro.py"]
+
+
+def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
+    with (tmp_path / "data.bin").open("wb") as data:
+        data.truncate(1 << 42)  # sparse: 4 TiB would not fit into memory
+    read = read_one(tmp_path, f"{GOOD}files: [data.bin]\n")
+    with pytest.raises(SpecError, match="larger than 64 MB together"):
+        read_repro(read)
+
+
+def test_a_quoted_operator_needs_no_shell(tmp_path: Path) -> None:
+    read = read_one(tmp_path, "name: a\ncommand: python repro.py --match 'a|b' a\\;b\n")
+    assert read_repro(read).words == ("python", "repro.py", "--match", "a|b", "a;b")
