@@ -8,7 +8,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 from bisect_tool.builds.build import Build, Installation
 from bisect_tool.environments import installing, locks, room
 from bisect_tool.environments.cache_folder import CacheFolder, disk_full
-from bisect_tool.environments.health import Health, NotHealthy, ProbeBroke, prove
+from bisect_tool.environments.health import NO_SPACE, Health, NotHealthy, ProbeBroke, prove
 from bisect_tool.environments.interpreter import Interpreter
 from bisect_tool.environments.uv import Download, Uv
 from bisect_tool.errors import MachineFault
@@ -169,11 +169,12 @@ class Environments:
             if _health_of(folder, device) is None:
                 self._prove(key, folder, device, tell)
         except OSError as error:
-            remove(folder)
+            if make:
+                _discard(folder)
             raise (disk_full(self.cache.root) if error.errno in room.FULL else _machine(error, folder)) from error
         except BaseException:
             if make:
-                remove(folder)
+                _discard(folder)
             raise
         return make
 
@@ -186,9 +187,9 @@ class Environments:
         tell: Callable[[Step], None],
     ) -> None:
         tell(Making())
+        remove(folder)
         if self.max_cache is not None:
             room.make_room(self.cache, self.uv, self.max_cache, needed=room.likely_size(key.build))
-        remove(folder)
         folder.mkdir(parents=True)
         _write_mark(folder, {"state": "making", "key": _described(key)})
         order = installing.Order(
@@ -223,7 +224,7 @@ class Environments:
         _touch(folder)
 
     def _proven(self, key: EnvironmentKey, folder: Path, device: str, tell: Callable[[Step], None]) -> Health:
-        attempts = 2
+        attempts, reason = 2, ""
         for attempt in range(1, attempts + 1):
             try:
                 return prove(
@@ -237,11 +238,15 @@ class Environments:
             except NotHealthy as error:
                 raise BuildUnusable(str(error)) from error
             except ProbeBroke as error:
-                tell(Trouble(str(error), attempt, attempts))
+                reason = str(error)
+                tell(Trouble(reason, attempt, attempts))
+        if NO_SPACE in reason:
+            raise disk_full(self.cache.root)
         raise MachineFault(
-            "the health check of a build was ended from outside twice",
+            f"the health check of a build failed twice in a way that says nothing about the build: {reason}",
             where=f"{key.build.package} {key.build.version}",
-            advice="look at the memory of this machine (`free -h`, `dmesg`), then run the same command again",
+            advice="look at the memory and the devices of this machine (`free -h`, `nvidia-smi`, `dmesg`), then run the same "
+            "command again",
         )
 
 
@@ -265,6 +270,12 @@ def remove(folder: Path) -> None:
 def _has_more_than_a_part(folder: Path) -> bool:
     """An interrupted start leaves nothing but the first piece of the mark."""
     return any(child.name != f"{MARK}.part" for child in folder.iterdir())
+
+
+def _discard(folder: Path) -> None:
+    """Remove what was half made; what cannot be removed now is not taken for ready, and goes before the next attempt."""
+    with suppress(OSError, MachineFault):
+        remove(folder)
 
 
 def _machine(error: OSError, folder: Path) -> MachineFault:
@@ -302,7 +313,9 @@ def _write_mark(folder: Path, mark: Mapping[str, Any]) -> None:
 
 
 def _touch(folder: Path) -> None:
-    (folder / room.USED).touch()
+    # Without it the environment only looks as if nobody had used it.
+    with suppress(OSError):
+        (folder / room.USED).touch()
 
 
 def _health_of(folder: Path, device: str) -> Health | None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -17,8 +21,16 @@ from packaging.version import InvalidVersion, Version
 
 from bisect_tool.builds.build import Build
 from bisect_tool.environments.isolation import isolated_environment
+from bisect_tool.environments.uv import die_with_parent
 
 PROBE = Path(__file__).with_name("health_probe.py")
+NO_SPACE = "No space left on device"
+# What a build cannot help: it would import once the machine has recovered.
+_MACHINE = re.compile(
+    NO_SPACE + r"|Disk quota exceeded|MemoryError|Cannot allocate memory|Resource temporarily unavailable|"
+    r"Too many open files|CUDA out of memory|CUDA error: (out of memory|all CUDA-capable devices are busy)|"
+    r"uncorrectable ECC|GPU is lost|fallen off the bus|No CUDA GPUs are available"
+)
 TIMEOUT = 900.0  # seconds; the first import of a large package compiles thousands of files
 
 
@@ -64,28 +76,45 @@ def _run_probe(build: Build, programs: Path, device: str, environ: Mapping[str, 
     work.mkdir()
     # A copy, so that the folder of this tool is not the first on the probe's path.
     script = shutil.copy(PROBE, work / "bisect_health_probe.py")
+    command = [str(programs / "python"), str(script), build.package, device]
+    variables = isolated_environment(environ, scratch=folder / "caches", programs=programs, device=device)
+    status = _run(command, variables, folder)
+    printed, errors = ((folder / name).read_text("utf-8", "replace") for name in ("printed", "errors"))
+    if status in {-9, -15, -2}:
+        raise ProbeBroke(f"the health check was ended from outside by signal {-status}")
+    if status != 0:
+        words = _last_words(status, errors or printed)
+        raise ProbeBroke(words) if _MACHINE.search(words) else NotHealthy(words)
     try:
-        done = subprocess.run(
-            [str(programs / "python"), str(script), build.package, device],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT,
-            cwd=work,
-            env=isolated_environment(environ, scratch=folder / "caches", programs=programs, device=device),
+        return dict(json.loads(printed.splitlines()[-1]))
+    except (ValueError, TypeError, IndexError) as error:
+        raise NotHealthy(f"the health check printed something else: {printed[-200:]!r}") from error
+
+
+def _run(command: list[str], variables: Mapping[str, str], folder: Path) -> int:
+    """Run the probe; its output goes to the files `printed` and `errors`, which nobody can hold open as a pipe.
+
+    What a package starts when it is imported is ended with the probe.
+    """
+    with (folder / "printed").open("wb") as printed, (folder / "errors").open("wb") as errors:
+        process = subprocess.Popen(
+            command,
+            cwd=folder / "work",
+            env=dict(variables),
             stdin=subprocess.DEVNULL,
-            check=False,
+            stdout=printed,
+            stderr=errors,
+            start_new_session=True,
+            preexec_fn=die_with_parent,  # noqa: PLW1509  see there
         )
+    try:
+        return process.wait(TIMEOUT)
     except subprocess.TimeoutExpired as error:
         raise ProbeBroke(f"the health check took more than {TIMEOUT:.0f} s") from error
-    if done.returncode in (-9, -15, -2):
-        raise ProbeBroke(f"the health check was ended from outside by signal {-done.returncode}")
-    if done.returncode != 0:
-        raise NotHealthy(_last_words(done.returncode, done.stderr or done.stdout))
-    try:
-        return dict(json.loads(done.stdout.splitlines()[-1]))
-    except (ValueError, IndexError) as error:
-        raise NotHealthy(f"the health check printed something else: {done.stdout[-200:]!r}") from error
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _last_words(status: int, text: str) -> str:
@@ -108,8 +137,17 @@ def _compare(build: Build, found: Mapping[str, Any], programs: Path) -> None:
         if home not in Path(file).resolve().parents and home not in Path(file).parents:
             raise NotHealthy(f"its module {module} would be imported from {file}, not from its environment")
     torch = found.get("torch")
-    if canonicalize_name(build.package) == "torch" and torch and not _same_version(build.version, torch["version"]):
+    if canonicalize_name(build.package) == "torch" and torch:
+        _compare_torch(build, torch)
+
+
+def _compare_torch(build: Build, torch: Mapping[str, Any]) -> None:
+    """What torch says of itself; the index may know only the first digits of a revision, or none."""
+    if not _same_version(build.version, torch["version"]):
         raise NotHealthy(f"torch.__version__ is {torch['version']}, not {build.version}")
+    meant, found = build.revision or "", str(torch.get("git_version") or "")
+    if meant and found and not (found.startswith(meant) or meant.startswith(found)):
+        raise NotHealthy(f"torch.version.git_version is {found}, not {meant}")
 
 
 def _same_version(meant: str, found: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,17 +12,22 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from packaging.requirements import Requirement
+from packaging.specifiers import Specifier
 
-from bisect_tool.builds.build import Build, Installation
+from bisect_tool.builds.build import Build, Installation, Wanted
+from bisect_tool.builds.channel import Access, open_channel
+from bisect_tool.builds.fitting import target_for
 from bisect_tool.environments.interpreter import Interpreter
-from bisect_tool.environments.uv import Download, Uv
+from bisect_tool.environments.uv import Download, Uv, uv_missing
 from bisect_tool.environments.uv_errors import Blame, UvFailure
 from bisect_tool.errors import (
     BisectError,
     CacheNotWritable,
     DiskFull,
     DownloadFailed,
+    IndexUnreachable,
     MachineFault,
+    PackageNotFound,
     PythonMissing,
     RequirementsUnmet,
 )
@@ -66,12 +72,15 @@ def install(
     notes: list[str] = []
     for grace in GRACE:
         failure = _attempts(order, venv, uv, grace, on_download, on_trouble, sleep)
-        if failure is None:
-            _add_hook(venv)
-            return notes
-        if order.as_of is None or grace == GRACE[-1] or failure.blame is not Blame.UNSATISFIABLE:
+        if failure is not None and failure.blame is Blame.UNSATISFIABLE:
+            if order.as_of is not None and grace != GRACE[-1]:
+                notes.append(f"nothing fits as of {order.as_of + grace:%Y-%m-%d}: {failure.reason}")
+                continue
+            failure = _asked_afresh(order, venv, uv, grace, failure, on_download)
+        if failure is not None:
             raise _blamed(order, uv, failure)
-        notes.append(f"nothing fits as of {order.as_of + grace:%Y-%m-%d}: {failure.reason}")
+        break
+    _add_hook(venv)
     return notes
 
 
@@ -84,7 +93,9 @@ def _make_venv(order: Order, venv: Path, uv: Uv) -> None:
         raise _fault(order, made)
     if order.base_system and order.interpreter.in_environment:
         # The base of a virtual environment is the interpreter under it, not its packages: name them.
-        (_purelib(venv) / "_bisect_base.pth").write_text(f"{order.interpreter.purelib}\n")
+        # As a site, not as a mere path, so that its own `.pth` files count too: editable installations are such.
+        base = f"import site; site.addsitedir({str(order.interpreter.purelib)!r})\n"
+        (_purelib(venv) / "_bisect_base.pth").write_text(base)
 
 
 def _attempts(
@@ -109,6 +120,16 @@ def _attempts(
     return None
 
 
+def _asked_afresh(
+    order: Order, venv: Path, uv: Uv, grace: timedelta, failure: UvFailure, on_download: Callable[[Download], None]
+) -> UvFailure | None:
+    """Before a build is blamed: the pages that uv kept may be older than what it needs, or one answer was wrong."""
+    if order.installation.offline:
+        return failure
+    done = uv.call(*_words(order, venv, grace), "--refresh", progress=on_download)
+    return done if isinstance(done, UvFailure) else None
+
+
 def _words(order: Order, venv: Path, grace: timedelta) -> list[str]:
     words = ["pip", "install", "--python", str(venv / "bin" / "python"), "--only-binary", ":all:"]
     words += order.installation.options
@@ -126,7 +147,11 @@ def _words(order: Order, venv: Path, grace: timedelta) -> list[str]:
 def _pinned(requires: tuple[str, ...]) -> list[str]:
     """Requirements that name one version: they are meant as written, also when that version is newer than the build."""
     needs = [Requirement(text) for text in requires]
-    return [need.name for need in needs if any(part.operator in ("==", "===") for part in need.specifier)]
+    return [need.name for need in needs if any(_is_one_version(part) for part in need.specifier)]
+
+
+def _is_one_version(part: Specifier) -> bool:
+    return part.operator in {"==", "==="} and not part.version.endswith(".*")
 
 
 def _purelib(venv: Path) -> Path:
@@ -146,19 +171,23 @@ def _blamed(order: Order, uv: Uv, failure: UvFailure) -> Exception:
         return NotInstallable(failure.reason)
     if failure.blame is Blame.UNSATISFIABLE:
         return _requirements(order, uv, failure)
-    # An address spells the `+` of a version as `%2B`.
-    gone = order.build.filename in unquote(failure.text) and any(
-        code in failure.text for code in ("(404 ", "(410 ", "(403 ")
-    )
-    if failure.blame is Blame.NETWORK and gone:
+    if failure.blame is Blame.NETWORK and _is_gone(order.build, failure):
         return NotInstallable("the index lists its wheel but does not have it")
-    if failure.blame is Blame.DAMAGED and _is_damaged_at_the_source(order.build):
+    if failure.blame is Blame.DAMAGED and _is_damaged_at_the_source(order.build, failure):
         return NotInstallable(f"its wheel is damaged: {failure.reason}")
     return _fault(order, failure)
 
 
+def _is_gone(build: Build, failure: UvFailure) -> bool:
+    """Whether the index says so of this very file; an address spells the `+` of a version as `%2B`."""
+    lines = unquote(failure.text).splitlines()
+    return any(build.filename in line and re.search(r"\((403|404|410) ", line) for line in lines)
+
+
 def _requirements(order: Order, uv: Uv, failure: UvFailure) -> Exception:
-    """No solution: because of what the build needs, or because of what the spec asks for?"""
+    """No solution: because of what the build needs, of what the spec asks for, or of a page that is none?"""
+    if unreachable := _unreachable(order, failure):
+        return unreachable
     if order.requires:
         alone = uv.call(
             "pip", "compile", "--quiet", "--python-version", order.interpreter.version, "--only-binary", ":all:",
@@ -180,9 +209,25 @@ def _requirements(order: Order, uv: Uv, failure: UvFailure) -> Exception:
     return NotInstallable(f"its requirements cannot be met: {failure.reason}")
 
 
-def _is_damaged_at_the_source(build: Build) -> bool:
-    """Whether the published file itself is the damaged one: its hash is the one that the index gives."""
-    if build.sha256 is None:
+def _unreachable(order: Order, failure: UvFailure) -> IndexUnreachable | None:
+    """uv takes any page, also that of a login, for the page of a package without versions: look at it again."""
+    options = dict(zip(order.installation.options, order.installation.options[1:], strict=False))
+    if order.installation.offline:
+        return None
+    for name in set(re.findall(r"there are no versions of ([A-Za-z0-9][\w.-]*)", failure.reason)):
+        try:
+            channel = open_channel("release", Access(index=options.get("--default-index")))
+            channel.listing(Wanted(name, target_for(order.interpreter.version)))
+        except IndexUnreachable as error:
+            return error
+        except PackageNotFound:
+            continue
+    return None
+
+
+def _is_damaged_at_the_source(build: Build, failure: UvFailure) -> bool:
+    """Whether the file of the build, not that of something it needs, was published damaged: the index gives its hash."""
+    if build.sha256 is None or build.filename not in unquote(failure.text):
         return False
     if "://" not in build.location:
         return _hash_of_file(Path(build.location)) == build.sha256
@@ -222,6 +267,10 @@ def _fault(order: Order, failure: UvFailure) -> BisectError:
             return CacheNotWritable(failure.reason, where=where, advice="name a folder of your own with --cache")
         case Blame.PYTHON:
             return PythonMissing(failure.reason, where=where, advice="name another Python with `python:` or --python")
+        case Blame.REQUIREMENT:
+            return RequirementsUnmet(failure.reason, where=where, advice="correct `requires:` in the spec")
+        case Blame.UV:
+            return uv_missing(where, failure.reason)
         case Blame.NETWORK | Blame.DAMAGED:
             return DownloadFailed(
                 f"a wheel could not be fetched in {ATTEMPTS} attempts: {failure.reason}",

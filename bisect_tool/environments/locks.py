@@ -13,19 +13,27 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bisect_tool.environments.cache_folder import cannot_write
+
 PATIENCE = 0.1  # seconds between two attempts
 
 
 @contextmanager
 def shared(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold a shared lock on `path`; `waiting` is called once if it is not free at once."""
+    """Hold a shared lock on `path`; `waiting` is called once if it is not free at once.
+
+    Raises `CacheNotWritable` or `DiskFull` when the file cannot be opened.
+    """
     with _held(path, fcntl.LOCK_SH, waiting):
         yield
 
 
 @contextmanager
 def exclusive(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold the exclusive lock on `path`; `waiting` is called once if it is not free at once."""
+    """Hold the exclusive lock on `path`; `waiting` is called once if it is not free at once.
+
+    Raises `CacheNotWritable` or `DiskFull` when the file cannot be opened.
+    """
     with _held(path, fcntl.LOCK_EX, waiting):
         yield
 
@@ -56,10 +64,13 @@ def _held(path: Path, kind: int, waiting: Callable[[], None] | None) -> Iterator
 
 
 def _open(path: Path) -> int:
-    path.parent.mkdir(parents=True, exist_ok=True)
     # Never unlinked: a lock file that is removed while another process waits for it would be two locks. Inherited by no
     # child, so that a stray grandchild of a trial cannot keep an environment busy.
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise cannot_write(error, path.parent) from error
 
 
 def _attempt(descriptor: int, kind: int) -> bool:

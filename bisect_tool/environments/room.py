@@ -50,13 +50,13 @@ def occupants(cache: CacheFolder) -> list[Occupant]:
 
 
 def _occupant(folder: Path) -> Occupant | None:
-    with contextlib.suppress(OSError, ValueError):
+    # A mark can be cut off by a crash, or be that of another version of the tool.
+    with contextlib.suppress(OSError, ValueError, AttributeError, KeyError, TypeError):
         mark = json.loads((folder / MARK).read_text())
         key = mark.get("key", {})
         stamp = (folder / USED) if (folder / USED).exists() else folder / MARK
-        packages = {
-            name: version for health in mark.get("health", {}).values() for name, version in health["packages"].items()
-        }
+        healths = mark.get("health", {}).values()
+        packages = {name: version for health in healths for name, version in health["packages"].items()}
         return Occupant(
             folder=folder,
             package=key.get("package", "?"),

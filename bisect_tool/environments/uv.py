@@ -74,7 +74,7 @@ class Uv:
                     errors="replace",
                     env=self._environment(),
                     start_new_session=True,
-                    preexec_fn=_die_with_parent,  # noqa: PLW1509  see there
+                    preexec_fn=die_with_parent,  # noqa: PLW1509  see there
                 )
             except OSError as error:
                 raise uv_missing(str(self.program), error) from error
@@ -95,11 +95,11 @@ class Uv:
         return {"UV_HTTP_TIMEOUT": "300", "UV_LOCK_TIMEOUT": "3600"} | kept | {"UV_CACHE_DIR": str(self.cache)}
 
 
-def _die_with_parent() -> None:
-    """In the child, before it becomes uv: a uv that outlived a killed tool would go on writing into the environment.
+def die_with_parent() -> None:
+    """In the child, before it becomes uv or the probe: what outlived a killed tool would go on writing into the environment.
 
     Code between fork and exec must not wait for another thread. This is one system call, looked up when the module loads.
-    The signal comes when the thread that started uv ends, and that one waits for it.
+    The signal comes when the thread that started the child ends, and that one waits for it.
     """
     _PRCTL(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -120,12 +120,12 @@ def find_uv(cache: Path, environ: Mapping[str, str]) -> Uv:
     return Uv(Path(program), cache, environ)
 
 
-def uv_missing(where: str, error: Exception) -> UvMissing:
-    """The error for a uv that cannot be started."""
+def uv_missing(where: str, error: Exception | str) -> UvMissing:
+    """The error for a uv that cannot be started, or is too old."""
     return UvMissing(
-        f"uv cannot be started: {error}",
+        f"uv cannot be used: {error}" if isinstance(error, str) else f"uv cannot be started: {error}",
         where=where,
-        advice="install it into the environment of bisect: `python -m pip install uv`",
+        advice="install it into the environment of bisect: `python -m pip install --upgrade uv`",
     )
 
 

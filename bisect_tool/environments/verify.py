@@ -63,8 +63,8 @@ def _problems(occupant: Occupant) -> Iterator[tuple[str, str]]:
     packages = record.parent.parent
     with record.open(encoding="utf-8", errors="surrogateescape", newline="") as lines:
         for row in csv.reader(lines):
-            name, expected = row[0], row[1] if len(row) > 1 else ""
-            if packages / name == record or name.endswith(".pyc"):
+            name, expected = row[0] if row else "", row[1] if len(row) > 1 else ""
+            if not name or packages / name == record or name.endswith(".pyc"):
                 continue
             if problem := _problem(packages / name, expected):
                 yield name.encode("utf-8", "backslashreplace").decode(), problem

@@ -82,7 +82,7 @@ class Results:
             "duration": trial.duration,
         }
         with self._explained(), self.engine.begin() as connection:
-            connection.execute(insert(tables.trials), row)
+            connection.execute(insert(tables.trials), {name: _storable(value) for name, value in row.items()})
 
     def unusable(self, setting: str, device: str) -> dict[str, str]:
         """The builds that cannot be used, by identity, with the reason."""
@@ -155,7 +155,11 @@ def open_results(path: Path, lock: Callable[[], AbstractContextManager[None]]) -
     try:
         bring_up_to_date(engine, lock)
     except DatabaseError as error:
+        engine.dispose()
         raise explain(error, path) from error
+    except BaseException:
+        engine.dispose()
+        raise
     return Results(engine, path)
 
 
@@ -191,6 +195,11 @@ def explain(error: DatabaseError, path: Path) -> BisectError:
 def now() -> str:
     """The time, UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _storable(value: Any) -> Any:
+    """Names of files need not be text, and SQLite takes nothing else; what is no character shows as its escape."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _set_up(connection: Any, _record: object) -> None:

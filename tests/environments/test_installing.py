@@ -9,7 +9,15 @@ import pytest
 from bisect_tool.builds.channel import Access, open_channel
 from bisect_tool.environments.environment import BuildUnusable, EnvironmentKey, Trouble
 from bisect_tool.environments.interpreter import find_interpreter
-from bisect_tool.errors import BisectError, CacheNotWritable, DiskFull, DownloadFailed, MachineFault, RequirementsUnmet
+from bisect_tool.errors import (
+    BisectError,
+    CacheNotWritable,
+    DiskFull,
+    DownloadFailed,
+    MachineFault,
+    RequirementsUnmet,
+    UvMissing,
+)
 from tests.environments.conftest import Bench
 from tests.rig import index_faults as faults
 from tests.rig.fake_uv import FakeUv, replaying
@@ -103,7 +111,8 @@ def test_a_hash_that_is_not_that_of_the_file_is_no_fault_of_the_build(bench: Ben
         ("environment-not-permitted", CacheNotWritable),
         ("no-memory", MachineFault),
         ("killed", MachineFault),
-        ("unknown-option", MachineFault),
+        ("unknown-option", UvMissing),
+        ("requirement-malformed", RequirementsUnmet),
         ("environment-exists", MachineFault),
         ("page-503", DownloadFailed),
         ("offline", DownloadFailed),

@@ -228,3 +228,9 @@ def test_a_database_that_cannot_grow(path: Path) -> None:
         with pytest.raises(DiskFull):
             results.add_trial(replace(TRIAL, observation={"output": "x" * 1_000_000}))
     assert shutil.disk_usage(path.parent).free > module.NO_ROOM
+
+
+def test_a_name_that_is_no_text_is_stored_as_its_escape(path: Path) -> None:
+    with opened(path) as results:
+        results.add_trial(replace(TRIAL, command=os.fsdecode(b"python repro-\xff.py")))
+        assert [trial.command for trial in results.trials_of("repro", "setting", "cpu")] == ["python repro-\\udcff.py"]
