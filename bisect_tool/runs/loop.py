@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -77,21 +78,15 @@ class Loop:
             before = now
 
     def _choose(self) -> tuple[Session, Probe] | None:
-        """The session and probe to serve next: the build that is worth most to all sessions together."""
-        offers: dict[str, tuple[float, Session, Probe]] = {}
+        """The session and probe to serve next: the build of most value to all sessions together, the first of equals."""
+        values: dict[str, float] = defaultdict(float)
+        offers: dict[str, tuple[Session, Probe]] = {}
         for session in self.sessions:
-            for rank, probe in enumerate(session.plan().probes):
+            for probe in session.plan().probes:
                 key = session.asked.environment_key(probe.build).digest
-                worth = probe.worth - rank * 1e-9  # the order of the plan decides between equals
-                known = offers.get(key)
-                offers[key] = (worth, session, probe) if known is None else (known[0] + worth, *known[1:])
-        if not offers:
-            return None
-        if len(self.sessions) == 1:
-            session = self.sessions[0]
-            return session, session.plan().probes[0]
-        _, session, probe = max(offers.values(), key=lambda offer: offer[0])
-        return session, probe
+                values[key] += probe.value
+                offers.setdefault(key, (session, probe))
+        return offers[max(offers, key=lambda key: values[key])] if offers else None
 
     def _open(self, session: Session, probe: Probe) -> None:
         """Open the environment of the probe's build and serve every session that wants it."""

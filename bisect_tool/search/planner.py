@@ -39,12 +39,18 @@ READY_PRICE = 0.4  # what a probe of a build that is already here costs, against
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Run `cases` (controls first) once on `build`, for the sake of `purpose`."""
+    """Run `cases` (controls first) once on `build`, for the sake of `purpose`; `value` is what it is worth for its price."""
 
     build: int
     cases: tuple[str, ...]
     purpose: Purpose
     worth: float
+    price: float = 1.0
+
+    @property
+    def value(self) -> float:
+        """Worth for its price: what probes are compared by, also those of several questions."""
+        return self.worth / self.price
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,8 @@ def plan(question: Question, known: Known, policy: Policy | None = None) -> Plan
     if not wishes:
         wishes = [wish for view in views for wish in _repeats(known, view, policy)]
     probes = [_probe(question, known, build, of_build) for build, of_build in _by_build(wishes).items()]
-    ranked = sorted(probes, key=lambda probe: _rank(probe, known))
+    # Equal value: the older build, so that the same knowledge always gives the same plan.
+    ranked = sorted(probes, key=lambda probe: (-probe.value, probe.build))
     return Plan(tuple(ranked), _steps_left(question, views, wishes))
 
 
@@ -144,13 +151,8 @@ def _probe(question: Question, known: Known, build: int, wishes: list[Wish]) -> 
     controls = [name for name in question.controls if not known.results.get((name, build))]
     cases = (*controls, *(name for name in question.tests if name in wanted))
     strongest = max(wishes, key=lambda wish: wish.worth)
-    return Probe(build, cases, strongest.purpose, sum(wish.worth for wish in wishes))
-
-
-def _rank(probe: Probe, known: Known) -> tuple[float, int]:
-    price = READY_PRICE if probe.build in known.ready else 1.0
-    # Equal worth: the older build, so that the same knowledge always gives the same plan.
-    return (-probe.worth / price, probe.build)
+    price = READY_PRICE if build in known.ready else 1.0
+    return Probe(build, cases, strongest.purpose, sum(wish.worth for wish in wishes), price)
 
 
 def _steps_left(question: Question, views: list[View], wishes: list[Wish]) -> int:

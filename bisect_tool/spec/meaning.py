@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from bisect_tool.spec.mistake import Location, Mistake, described, likely_word, listed
 from bisect_tool.spec.model import Role, Spec
@@ -23,9 +24,10 @@ LATER = {
     "source": "the compare link is known for torch",
 }
 LATER_CHANNELS = ("nightly", "commit")
+# Set for each trial, or able to bring in another Python or another installation than the build under test.
 OURS = re.compile(
     r"^(TORCHINDUCTOR_CACHE_DIR|TRITON_CACHE_DIR|TRITON_HOME|TMPDIR|XDG_CACHE_HOME|CUDA_CACHE_PATH|TORCH_EXTENSIONS_DIR|"
-    r"HOME|VIRTUAL_ENV|PYTHONFAULTHANDLER|PYTHONUNBUFFERED|PYTHONNOUSERSITE|BISECT_\w+)\Z"
+    r"HOME|PATH|PYTHONHOME|PYTHONPATH|VIRTUAL_ENV|PYTHONFAULTHANDLER|PYTHONUNBUFFERED|PYTHONNOUSERSITE|BISECT_\w+)\Z"
 )
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
 PYTHON = re.compile(r"^\d+\.\d+(\.\d+)?t?\Z")
@@ -144,12 +146,14 @@ def _variables(spec: Spec) -> Iterator[Mistake]:
 
 def _requirements(spec: Spec) -> Iterator[Mistake]:
     for number, text in enumerate(spec.requires):
+        at = ("requires", number)
         try:
-            Requirement(text)
+            name = Requirement(text).name
         except InvalidRequirement:
-            yield Mistake(
-                described(text), "a requirement, for instance `numpy` or `numpy==2.1.0`", ("requires", number)
-            )
+            yield Mistake(described(text), "a requirement, for instance `numpy` or `numpy==2.1.0`", at)
+            continue
+        if canonicalize_name(name) == canonicalize_name(spec.package):
+            yield Mistake(described(text), "other packages: the builds of this one are what is searched", at)
 
 
 def _python(spec: Spec, folder: Path) -> Iterator[Mistake]:

@@ -299,3 +299,17 @@ def test_an_alias_is_expanded(tmp_path: Path) -> None:
 def test_json_is_read_too(tmp_path: Path) -> None:
     path = write_spec(tmp_path, '{"name": "a", "script": "repro.py", "timeout": 2.5}', name="spec.json")
     assert load_all([path], channels=CHANNELS)[0].spec.timeout == 2.5
+
+
+@pytest.mark.parametrize("name", ["PATH", "PYTHONPATH", "PYTHONHOME"])
+def test_a_variable_that_could_bring_in_another_installation_is_refused(tmp_path: Path, name: str) -> None:
+    assert mistakes(tmp_path, f"{GOOD}env:\n  {name}: /elsewhere\n") == [
+        f"line 4, env.{name}: found {name}, expected other variables: this one is set for each trial"
+    ]
+
+
+def test_the_package_under_test_cannot_be_required_as_well(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, f"{GOOD}package: liger-kernel-nightly\nrequires: [numpy, Liger_Kernel.nightly==1]\n") == [
+        'line 4, requires[1]: found "Liger_Kernel.nightly==1", expected other packages: '
+        "the builds of this one are what is searched"
+    ]
