@@ -22,12 +22,13 @@ class Settings:
     """Every setting; `sources` tells where each value came from.
 
     `max_cache` is in bytes, None without a bound. `verify` is the number of fresh trials that both sides of a change need
-    on top of the first. `index` None: the usual settings of uv and pip decide.
+    on top of the first. `index` None: the usual settings of uv and pip decide. `nightly_index` None: PyTorch's own.
     """
 
     cache: Path
     index: str | None
     max_cache: int | None
+    nightly_index: str | None
     verify: int
     wheelhouse: Path | None
     sources: Mapping[str, str]
@@ -36,12 +37,24 @@ class Settings:
         """Name, value and source of every setting, for people."""
         shown = {
             "cache": str(self.cache),
-            "index": re.sub(r"//[^/]*@", "//", self.index) if self.index else "as uv and pip are set up",
+            "index": _without_password(self.index) or "as uv and pip are set up",
             "max-cache": format_size(self.max_cache) if self.max_cache is not None else "no bound",
+            "nightly-index": _without_password(self.nightly_index) or "PyTorch's own",
             "verify": str(self.verify),
             "wheelhouse": str(self.wheelhouse) if self.wheelhouse else "none",
         }
         return [(name, value, self.sources[name.replace("-", "_")]) for name, value in shown.items()]
+
+
+def _without_password(address: str | None) -> str | None:
+    return re.sub(r"//[^/]*@", "//", address) if address else None
+
+
+def _address(value: object) -> str:
+    text = _text(value).strip().rstrip("/")
+    if not re.match(r"^https?://[^/\s]+\S*\Z", text):
+        raise ValueError(f"not an http or https address: {_without_password(text)!r}")
+    return text
 
 
 def _size(value: object) -> int:
@@ -74,6 +87,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "cache": _path,
     "index": _text,
     "max_cache": _size,
+    "nightly_index": _address,
     "verify": _count,
     "wheelhouse": _path,
 }

@@ -15,6 +15,12 @@ class Build:
 
     `version` is the string that the index uses; `date` is the one inside the version when it has one, else the upload
     time (UTC, aware), else None. `sha256` is hexadecimal, `size` in bytes. `location` is an address or a file path.
+
+    `variant` is the CUDA variant (`cu130`, `cpu`). `python` is the Python version that it was chosen for, where a channel
+    had to take several (`3.11`); None: the one that was wanted. `revision` is the commit that the build itself names,
+    `main_revision` the commit of the main line that it stands for, where that is another one (PyTorch's nightly branch).
+    `hidden`: it can be had, but the index does not list it. `fingerprint` tells one content of the file from another
+    where the place gives no hash: its ETag or time of modification.
     """
 
     package: str
@@ -27,13 +33,18 @@ class Build:
     variant: str | None = None
     revision: str | None = None
     yanked: str | None = None
+    python: str | None = None
+    main_revision: str | None = None
+    hidden: bool = False
+    fingerprint: str | None = None
 
     @property
     def identity(self) -> str:
         """What results are stored under: the content of the file where it is known, never its name alone."""
         if self.sha256:
             return f"sha256:{self.sha256}"
-        return f"file:{self.filename}:{self.size}:{self.date.isoformat() if self.date else '-'}"
+        told = self.fingerprint or (self.date.isoformat() if self.date else "-")
+        return f"file:{self.filename}:{self.size}:{told}"
 
 
 class LeftOutBecause(Enum):
@@ -44,6 +55,8 @@ class LeftOutBecause(Enum):
     NO_WHEEL = "without a wheel for this Python and platform"
     PYTHON = "for other Python versions"
     DATE = "not of the dates asked for"
+    MISSING = "missing"
+    SAME_COMMIT = "built from the same commit as another one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +78,36 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class Machine:
+    """What the builds are to run on: `device` is `cpu` or `cuda`.
+
+    `driver` is the version of the GPU's driver (`580.65.06`), `capability` its architecture ((9, 0) for an H200); None
+    where it is not known.
+    """
+
+    device: str = "cpu"
+    driver: str | None = None
+    capability: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to ask of a channel."""
+    """What to ask of a channel.
+
+    `variant` is one of the channel's, or `auto`. `from_` and `to` are the bounds as the user gave them: a channel need not
+    list what lies outside, where listing costs something. `target` is for the Python that is preferred; a channel whose
+    builds of `target` do not cover the range may take some of `other_targets`.
+    """
 
     package: str
     target: Target
     pre: bool = False
     yanked: bool = False
+    variant: str = "auto"
+    from_: str | None = None
+    to: str | None = None
+    machine: Machine = Machine()
+    other_targets: tuple[Target, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +116,9 @@ class Listing:
 
     `dated` says that the order is that of the dates (a stream of nightlies) and not that of the versions. `source` names
     the index or the folder for people. `has_upload_times` says whether requirements can be resolved as of a date there.
+    `notes` are sentences about the choice: the variant, the Python version.
+
+    Two neighbours of one date with different variants or Python versions are a seam: the code is the same on both sides.
     """
 
     builds: tuple[Build, ...]
@@ -87,12 +126,16 @@ class Listing:
     source: str
     dated: bool = False
     has_upload_times: bool = True
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """How uv is told to install a build: one requirement and the options that say where everything comes from."""
+    """How uv is told to install a build: the requirements and the options that say where everything comes from.
 
-    requirement: str
+    The first requirement is the build itself; more are files that must be named so that uv takes the right ones.
+    """
+
+    requirements: tuple[str, ...]
     options: tuple[str, ...] = ()
     offline: bool = False

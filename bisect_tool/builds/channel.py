@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -18,11 +19,18 @@ from bisect_tool.builds.build import Build, Installation, Listing, Wanted
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where a channel may look: the index address (None: the usual settings decide), a wheelhouse, a folder for pages."""
+    """Where a channel may look, and what it may keep.
+
+    `index` is the address of the package index (None: the usual settings decide), `nightly_index` that of the nightlies
+    (None: PyTorch's own), `wheelhouse` a folder of wheels, `pages` a folder to keep answers in. `tell` takes a line about
+    work that takes a while ("looking for builds: 120 of 366 dates").
+    """
 
     index: str | None = None
     wheelhouse: Path | None = None
     pages: Path | None = None
+    nightly_index: str | None = None
+    tell: Callable[[str], None] = field(default=lambda _line: None, repr=False)
 
 
 class Channel(Protocol):
@@ -36,6 +44,12 @@ class Channel(Protocol):
 
     def installation(self, build: Build) -> Installation:
         """What uv must be given to install exactly `build`."""
+
+    def current(self, build: Build) -> Build:
+        """`build` as its place has it now: another identity means that the file was replaced under the same name.
+
+        Asks the place where that is needed to know. Raises `IndexUnreachable`.
+        """
 
     def source_address(self) -> str:
         """The place, for people: an address or a folder."""

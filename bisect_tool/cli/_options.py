@@ -21,6 +21,7 @@ def settings_options(function: F) -> F:
     for option in (
         click.option("--max-cache", metavar="SIZE", help="Room for the cache, for instance 40GB."),
         click.option("--wheelhouse", metavar="DIR", help="The folder of the channel `wheelhouse`."),
+        click.option("--nightly-index", metavar="URL", help="Index of the channel `nightly`; left out: PyTorch's own."),
         click.option("--index", metavar="URL", help="Package index; left out: uv's or pip's usual settings decide."),
         click.option("--cache", metavar="DIR", help="Where environments, logs and results lie."),
     ):
@@ -44,7 +45,8 @@ def question_options(function: F) -> F:
         click.option("--device", metavar="DEVICE", help="cuda or cpu."),
         click.option("--to", "to", metavar="BOUND", help="Last build: a version or a date."),
         click.option("--from", "from_", metavar="BOUND", help="First build: a version or a date."),
-        click.option("--channel", metavar="NAME", help="Where builds come from: release or wheelhouse."),
+        click.option("--channel", metavar="NAME", help="Where builds come from: nightly, release, wheelhouse."),
+        click.option("--variant", metavar="NAME", help="Variant of nightlies: auto, cpu, cu130, rocm7.2, xpu."),
         click.option("--package", metavar="NAME", help="The package whose builds are tested."),
     ):
         function = option(function)
@@ -56,7 +58,9 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
     from bisect_tool.settings import read_settings
 
     own: dict[str, object] = {
-        name: flags.pop(name) for name in ("cache", "index", "max_cache", "wheelhouse", "verify") if name in flags
+        name: flags.pop(name)
+        for name in ("cache", "index", "max_cache", "nightly_index", "wheelhouse", "verify")
+        if name in flags
     }
     return read_settings(own, os.environ, Path.home())
 
@@ -67,7 +71,8 @@ def adjusted_specs(paths: tuple[str, ...], flags: dict[str, Any]) -> list[ReadSp
     from bisect_tool.spec.reading import load_all, override
 
     changes: dict[str, Any] = {
-        key: flags.pop(key) for key in ("package", "from_", "to", "python", "timeout", "requires", "channel", "device")
+        key: flags.pop(key)
+        for key in ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "device")
     }
     specs = load_all([Path(path) for path in paths], channels=names())
     return [override(spec, channels=names(), **changes) for spec in specs]

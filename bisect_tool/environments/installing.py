@@ -141,7 +141,7 @@ def _words(order: Order, venv: Path, grace: timedelta) -> list[str]:
         words += ["--exclude-newer", f"{order.as_of + grace:%Y-%m-%dT%H:%M:%SZ}"]
         for name in _pinned(order.requires):
             words += ["--exclude-newer-package", f"{name}=2999-01-01"]
-    return [*words, order.installation.requirement, *order.requires]
+    return [*words, *order.installation.requirements, *order.requires]
 
 
 def _pinned(requires: tuple[str, ...]) -> list[str]:

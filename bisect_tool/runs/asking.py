@@ -101,6 +101,10 @@ def ask(read: ReadSpec, wishes: Wishes, access: Access, uv: Uv, environ: Mapping
             target=target_for(interpreter.version, free_threaded=interpreter.free_threaded),
             pre=wishes.pre,
             yanked=wishes.yanked,
+            variant=spec.variant,
+            from_=spec.from_,
+            to=spec.to,
+            machine=device.machine,
         )
     )
     selection = select(listing, spec.from_, spec.to)

@@ -7,16 +7,26 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from bisect_tool.builds.build import Machine
 from bisect_tool.errors import DeviceMissing
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """`name` is what a repro is told (`cuda`, `cpu`); `kind` what results are stored under; `driver` that of the GPU."""
+    """`name` is what a repro is told (`cuda`, `cpu`); `kind` what results are stored under.
+
+    `driver` and `capability` (its architecture, (9, 0) for an H200) are those of the GPU.
+    """
 
     name: str
     kind: str
     driver: str | None = None
+    capability: tuple[int, int] | None = None
+
+    @property
+    def machine(self) -> Machine:
+        """What a channel needs to know to choose builds that can run."""
+        return Machine(self.name, self.driver, self.capability)
 
 
 def choose_device(wanted: Sequence[str], environ: Mapping[str, str] = os.environ) -> Device:
@@ -48,8 +58,10 @@ def _first_gpu(environ: Mapping[str, str]) -> tuple[Device | None, str]:
             count = pynvml.nvmlDeviceGetCount()
             if count == 0:
                 return None, "the NVIDIA driver lists no GPU"
-            name = pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(_index(environ, count)))
-            return Device("cuda", str(name), str(pynvml.nvmlSystemGetDriverVersion())), ""
+            gpu = pynvml.nvmlDeviceGetHandleByIndex(_index(environ, count))
+            major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(gpu)
+            name, driver = pynvml.nvmlDeviceGetName(gpu), pynvml.nvmlSystemGetDriverVersion()
+            return Device("cuda", str(name), str(driver), (int(major), int(minor))), ""
     except pynvml.NVMLError as error:
         return None, f"NVML says: {error}"
 

@@ -38,7 +38,7 @@ class Workshop:
     @property
     def access(self) -> Access:
         """Where channels may look."""
-        return Access(self.settings.index, self.settings.wheelhouse, self.cache.pages)
+        return Access(self.settings.index, self.settings.wheelhouse, self.cache.pages, self.settings.nightly_index)
 
     def results(self) -> Results:
         """The results database, opened."""

@@ -30,6 +30,7 @@ OURS = re.compile(
     r"HOME|PATH|PYTHONHOME|PYTHONPATH|VIRTUAL_ENV|PYTHONFAULTHANDLER|PYTHONUNBUFFERED|PYTHONNOUSERSITE|BISECT_\w+)\Z"
 )
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
+VARIANT = re.compile(r"^(auto|cpu|xpu|cu\d{2,3}|rocm\d+\.\d+(\.\d+)?)\Z")
 PYTHON = re.compile(r"^\d+\.\d+(\.\d+)?t?\Z")
 SHELL = re.compile(r"[|&;<>`]|\$\(")
 QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
@@ -117,8 +118,8 @@ def _channels(spec: Spec, channels: Collection[str]) -> Iterator[Mistake]:
             yield Mistake(described(name), listed(channels), ("channel",), likely=likely_word(name, channels))
     if len(spec.channel) > 1:
         yield Mistake("several channels", "one: coarse to fine is not available in this version", ("channel",))
-    if spec.variant != "auto":
-        yield Mistake(described(spec.variant), "`auto`: with these channels the index decides", ("variant",))
+    if not VARIANT.match(spec.variant):
+        yield Mistake(described(spec.variant), "`auto`, `cpu`, `xpu`, or one like `cu130` or `rocm7.2`", ("variant",))
 
 
 def _names(spec: Spec) -> Iterator[Mistake]:

@@ -71,7 +71,7 @@ class Spec(Frozen):
     issue: str | None = Field(default=None, description="Address of the report.")
     package: str = Field(default="torch", pattern=NAME, description="The distribution whose builds are searched.")
     channel: Words = Field(default=("release",), min_length=1, description="Where the builds come from.")
-    variant: str = Field(default="auto", description="CUDA variant; `auto`: the newest that driver and date allow.")
+    variant: str = Field(default="auto", description="Variant of nightlies: `auto`, `cpu`, `cu130`, `rocm7.2`, `xpu`.")
     from_: str | None = Field(default=None, alias="from", description="Date or version; left out: walk back.")
     to: str | None = Field(default=None, description="Date or version; left out: the newest build.")
     device: Annotated[tuple[Literal["cuda", "cpu"], ...], BeforeValidator(_one_or_many)] = Field(

@@ -24,7 +24,7 @@ def install(found: Installation, folder: Path) -> subprocess.CompletedProcess[st
     target = ("--python", sys.executable, "--target", str(folder / "target"))
     command = (find_uv_bin(), "pip", "install", *cache, *target, *found.options)
     offline = ("--offline",) if found.offline else ()
-    return subprocess.run([*command, *offline, found.requirement], capture_output=True, text=True, check=False)
+    return subprocess.run([*command, *offline, *found.requirements], capture_output=True, text=True, check=False)
 
 
 def test_a_wheel_of_a_wheelhouse(tmp_path: Path, wanted: Wanted) -> None:

@@ -102,6 +102,7 @@ def test_the_name_and_place_of_every_setting(tmp_path: Path) -> None:
         ("cache", "BISECT_CACHE"),
         ("index", "default"),
         ("max-cache", "--max-cache"),
+        ("nightly-index", "default"),
         ("verify", "settings.toml"),
         ("wheelhouse", "default"),
     ]

@@ -53,7 +53,10 @@ TOP_KEYS = (
             "channel: [release, wheelhouse]",
             "line 3, channel: found several channels, expected one: coarse to fine is not available in this version",
         ),
-        ("variant: cu126", 'line 3, variant: found "cu126", expected `auto`: with these channels the index decides'),
+        (
+            "variant: cuda13",
+            'line 3, variant: found "cuda13", expected `auto`, `cpu`, `xpu`, or one like `cu130` or `rocm7.2`',
+        ),
         (
             "metrics: {a: b}",
             "line 3, metrics: found `metrics`, expected nothing: it is not available in this version; "

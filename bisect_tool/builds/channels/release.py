@@ -73,7 +73,11 @@ class ReleaseChannel:
         """The file itself by its address, checked by uv against its hash; other requirements come from the same index."""
         fragment = f"#sha256={build.sha256}" if build.sha256 else ""
         options = () if self.index.is_default else ("--default-index", self.index.url)
-        return Installation(f"{build.package} @ {build.location}{fragment}", options)
+        return Installation((f"{build.package} @ {build.location}{fragment}",), options)
+
+    def current(self, build: Build) -> Build:
+        """The build itself: the page gave its hash or its time of upload, and uv checks the hash."""
+        return build
 
     def _files(self, package: str) -> list[FoundFile]:
         where = self.source_address()

@@ -70,7 +70,11 @@ class WheelhouseChannel:
     def installation(self, build: Build) -> Installation:
         """The file itself, checked by uv against its hash; other requirements come from the same folder."""
         requirement = f"{build.package} @ {Path(build.location).as_uri()}#sha256={build.sha256}"
-        return Installation(requirement, ("--no-index", "--find-links", str(self.folder)), offline=True)
+        return Installation((requirement,), ("--no-index", "--find-links", str(self.folder)), offline=True)
+
+    def current(self, build: Build) -> Build:
+        """The build with the hash that its file has now."""
+        return self._hashed((build,))[0]
 
     def _wheels(self, package: str) -> Iterator[FoundFile]:
         for path in sorted(self.folder.iterdir()):

@@ -233,10 +233,10 @@ def test_installation_is_the_very_file(site: Site, wanted: Wanted) -> None:
     site.serve_json("toy", [entry("1.0")])
     build = channel(site).listing(wanted).builds[0]
     found = channel(site).installation(build)
-    assert found.requirement == f"toy @ {build.location}#sha256={HASH}"
+    assert found.requirements[0] == f"toy @ {build.location}#sha256={HASH}"
     assert found.options == ("--default-index", site.url)
     assert not found.offline
-    assert "#" not in channel(site).installation(replace(build, sha256=None)).requirement
+    assert "#" not in channel(site).installation(replace(build, sha256=None)).requirements[0]
 
 
 def test_the_usual_index_needs_no_option(site: Site, wanted: Wanted) -> None:

@@ -121,7 +121,9 @@ def test_installation_is_the_file_and_nothing_from_outside(tmp_path: Path, wante
     channel = opened(house)
     found = channel.installation(channel.listing(wanted).builds[0])
     digest = hashlib.sha256(b"wheel").hexdigest()
-    assert found.requirement == f"toy @ file://{tmp_path}/my%20wheels/toy-1.0%2Bcpu-py3-none-any.whl#sha256={digest}"
+    assert (
+        found.requirements[0] == f"toy @ file://{tmp_path}/my%20wheels/toy-1.0%2Bcpu-py3-none-any.whl#sha256={digest}"
+    )
     assert found.options == ("--no-index", "--find-links", str(house))
     assert found.offline
 
