@@ -33,9 +33,10 @@ def test_the_defaults(tmp_path: Path) -> None:
         "cache": tmp_path / ".cache" / "bisect",
         "index": None,
         "max_cache": None,
+        "nightly_index": None,
         "verify": 2,
         "wheelhouse": None,
-        "sources": dict.fromkeys(["cache", "index", "max_cache", "verify", "wheelhouse"], "default"),
+        "sources": dict.fromkeys(["cache", "index", "max_cache", "nightly_index", "verify", "wheelhouse"], "default"),
     }
 
 
@@ -133,7 +134,7 @@ def test_an_unknown_key_in_the_file(tmp_path: Path, key: str, meant: str) -> Non
     error = refusal(tmp_path)
     assert error.what == f"the settings file has an unknown key '{key.replace('_', '-')}'{meant}"
     assert error.where == str(file)
-    assert error.advice == "keys are cache, index, max-cache, verify, wheelhouse"
+    assert error.advice == "keys are cache, index, max-cache, nightly-index, verify, wheelhouse"
 
 
 @pytest.mark.parametrize("content", [b"verify = \n", b"title = '\xe9'\n", b"a = 1\na = 2\n"])
@@ -181,6 +182,7 @@ def test_the_explanation(tmp_path: Path) -> None:
         ("cache", "/x", "--cache"),
         ("index", "https://example.org/simple", "--index"),
         ("max-cache", "no bound", "default"),
+        ("nightly-index", "PyTorch's own", "default"),
         ("verify", "3", "BISECT_VERIFY"),
         ("wheelhouse", "none", "default"),
     ]
@@ -189,3 +191,21 @@ def test_the_explanation(tmp_path: Path) -> None:
 @pytest.mark.parametrize("index", ["https://me:se@cret@example.org/x", "https://token@example.org/x"])
 def test_the_explanation_hides_every_credential(tmp_path: Path, index: str) -> None:
     assert read(tmp_path, index=index).explain()[1][1] == "https://example.org/x"
+
+
+def test_the_address_of_the_nightlies(tmp_path: Path) -> None:
+    assert (
+        read(tmp_path, nightly_index="https://mirror.example/nightly/").nightly_index
+        == "https://mirror.example/nightly"
+    )
+
+
+def test_a_password_in_an_address_is_not_shown(tmp_path: Path) -> None:
+    rows = dict(row[:2] for row in read(tmp_path, nightly_index="https://me:secret@mirror.example/nightly").explain())
+    assert rows["nightly-index"] == "https://mirror.example/nightly"
+
+
+@pytest.mark.parametrize("value", ["mirror.example/nightly", "file:///nightly", "https://"])
+def test_what_is_no_address_of_nightlies(tmp_path: Path, value: str) -> None:
+    with pytest.raises(SettingError, match="nightly-index"):
+        read(tmp_path, nightly_index=value)

@@ -68,11 +68,10 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
 def adjusted_specs(paths: tuple[str, ...], flags: dict[str, Any]) -> list[ReadSpec]:
     """The specs with what the command line says; takes their flags out of `flags`."""
     from bisect_tool.builds.channel import names
-    from bisect_tool.spec.reading import load_all, override
+    from bisect_tool.spec.reading import load_all
 
     changes: dict[str, Any] = {
         key: flags.pop(key)
         for key in ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "device")
     }
-    specs = load_all([Path(path) for path in paths], channels=names())
-    return [override(spec, channels=names(), **changes) for spec in specs]
+    return load_all([Path(path) for path in paths], channels=names(), changes=changes)

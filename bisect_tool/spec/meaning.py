@@ -6,7 +6,7 @@ import re
 import shlex
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -23,7 +23,8 @@ LATER = {
     "share_caches": "every trial has caches of its own",
     "source": "the compare link is known for torch",
 }
-LATER_CHANNELS = ("nightly", "commit")
+LATER_CHANNELS = ("commit",)
+COARSE_TO_FINE = ("release", "nightly", "commit")
 # Set for each trial, or able to bring in another Python or another installation than the build under test.
 OURS = re.compile(
     r"^(TORCHINDUCTOR_CACHE_DIR|TRITON_CACHE_DIR|TRITON_HOME|TMPDIR|XDG_CACHE_HOME|CUDA_CACHE_PATH|TORCH_EXTENSIONS_DIR|"
@@ -116,10 +117,18 @@ def _channels(spec: Spec, channels: Collection[str]) -> Iterator[Mistake]:
             yield Mistake(f'"{name}"', f"{listed(channels)}: `{name}` is not available in this version", ("channel",))
         elif name not in channels:
             yield Mistake(described(name), listed(channels), ("channel",), likely=likely_word(name, channels))
-    if len(spec.channel) > 1:
-        yield Mistake("several channels", "one: coarse to fine is not available in this version", ("channel",))
+    if len(spec.channel) > 1 and not _is_coarse_to_fine(spec.channel):
+        order = ", ".join(name for name in COARSE_TO_FINE if name in channels)
+        yield Mistake(
+            f"the channels {', '.join(spec.channel)}", f"one, or several from coarse to fine: [{order}]", ("channel",)
+        )
     if not VARIANT.match(spec.variant):
         yield Mistake(described(spec.variant), "`auto`, `cpu`, `xpu`, or one like `cu130` or `rocm7.2`", ("variant",))
+
+
+def _is_coarse_to_fine(names: Sequence[str]) -> bool:
+    ranks = [COARSE_TO_FINE.index(name) for name in names if name in COARSE_TO_FINE]
+    return len(ranks) == len(names) and ranks == sorted(set(ranks))
 
 
 def _names(spec: Spec) -> Iterator[Mistake]:

@@ -65,16 +65,51 @@ class _Refused(Exception):
         self.problems = problems
 
 
-def load_all(paths: Sequence[Path], *, channels: Collection[str]) -> list[ReadSpec]:
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What a spec is checked against, and what the command line says instead of it."""
+
+    channels: Collection[str]
+    changes: Mapping[str, Any]
+
+    def flag_of(self, at: Location, content: object) -> str | None:
+        """The flag that the value at a place of the changed content came from, None for a value of the spec."""
+        key = str(at[0]) if at else ""
+        if key not in self.changes:
+            return None
+        if key == "requires" and isinstance(content, dict) and len(at) > 1:
+            own = len(content["requires"]) - len(self.changes[key])
+            return None if isinstance(at[1], int) and at[1] < own else f"--{key}"
+        return f"--{key}"
+
+    def apply(self, content: object) -> object:
+        """The content with the changes; requirements are added, everything else is replaced."""
+        if not isinstance(content, dict) or not self.changes:
+            return content
+        changed = {**content, **self.changes}
+        own = content.get("requires", [])
+        if "requires" in self.changes and isinstance(own, (list, tuple)):
+            changed["requires"] = [*own, *self.changes["requires"]]
+        return changed
+
+
+def load_all(
+    paths: Sequence[Path], *, channels: Collection[str], changes: Mapping[str, Any] | None = None
+) -> list[ReadSpec]:
     """Read every path: a spec, a folder with a `spec.yaml`, or a plain script.
+
+    `changes` is what the command line says instead, by the key of the spec (`from_` for `from`); None leaves a value. It
+    is checked like the spec itself.
 
     Raises `SpecError` with every mistake of every one.
     """
+    given = {key.rstrip("_"): value for key, value in (changes or {}).items() if value not in (None, ())}
+    rules = _Rules(channels, given)
     found: list[ReadSpec] = []
     problems: list[SpecProblems] = []
     for path in paths:
         try:
-            found.append(_load(path, channels))
+            found.append(_load(path, rules))
         except _Refused as refused:
             problems.append(refused.problems)
     if problems:
@@ -82,40 +117,22 @@ def load_all(paths: Sequence[Path], *, channels: Collection[str]) -> list[ReadSp
     return _with_distinct_names(found)
 
 
-def override(read: ReadSpec, *, channels: Collection[str], **changes: Any) -> ReadSpec:
-    """The spec with what the command line says instead, checked in the same way; None leaves a value.
-
-    Raises `SpecError`.
-    """
-    given = {key.rstrip("_"): value for key, value in changes.items() if value not in (None, ())}
-    if not given:
-        return read
-    if "requires" in given:
-        given["requires"] = [*read.spec.requires, *given["requires"]]
-    content = read.spec.model_dump(by_alias=True, exclude_unset=True, mode="json") | given
-    flags = {key: f"--{key}" for key in given}
-    try:
-        return _checked(content, read.path, read.folder, channels, flags=flags)
-    except _Refused as refused:
-        raise spec_error([refused.problems]) from refused
-
-
-def _load(path: Path, channels: Collection[str]) -> ReadSpec:
+def _load(path: Path, rules: _Rules) -> ReadSpec:
     if meaning.exists(path) and path.is_dir():
         path /= "spec.yaml"
     if not meaning.exists(path):
         raise _one(path, Mistake("no such file", "a spec or a script", likely=_near(path)))
     if path.suffix.lower() in YAML:
-        return _load_spec(path, channels)
-    return _load_script(path, channels)
+        return _load_spec(path, rules)
+    return _load_script(path, rules)
 
 
-def _load_script(path: Path, channels: Collection[str]) -> ReadSpec:
+def _load_script(path: Path, rules: _Rules) -> ReadSpec:
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._")[:100] or "repro"
-    return _checked({"name": name, "script": path.name}, path, path.parent, channels)
+    return _checked({"name": name, "script": path.name}, path, path.parent, rules)
 
 
-def _load_spec(path: Path, channels: Collection[str]) -> ReadSpec:
+def _load_spec(path: Path, rules: _Rules) -> ReadSpec:
     content = _read_bytes(path)
     try:
         document = parse_document(content)
@@ -124,10 +141,10 @@ def _load_spec(path: Path, channels: Collection[str]) -> ReadSpec:
     found = plain(document.root)
     if document.mistakes:
         # Go on, so that the user sees all mistakes; the tree holds what could be read.
-        also = _mistakes_of(found, path, channels)
+        also = _mistakes_of(found, path, rules)
         raise _Refused(SpecProblems(path, in_order([*document.mistakes, *_placed(also, document.line_of)])))
     try:
-        return _checked(found, path, path.parent, channels)
+        return _checked(found, path, path.parent, rules)
     except _Refused as refused:
         placed = _placed(refused.problems.mistakes, document.line_of)
         raise _Refused(SpecProblems(path, in_order(placed))) from refused
@@ -149,18 +166,17 @@ def _placed(mistakes: Sequence[Mistake], line_of: Any) -> list[Mistake]:
     return [one if one.line or one.flag else replace(one, line=line_of(one.at)) for one in mistakes]
 
 
-def _mistakes_of(content: object, path: Path, channels: Collection[str]) -> tuple[Mistake, ...]:
+def _mistakes_of(content: object, path: Path, rules: _Rules) -> tuple[Mistake, ...]:
     try:
-        _checked(content, path, path.parent, channels)
+        _checked(content, path, path.parent, rules)
     except _Refused as refused:
         return refused.problems.mistakes
     return ()
 
 
-def _checked(
-    content: object, path: Path, folder: Path, channels: Collection[str], *, flags: Mapping[str, str] | None = None
-) -> ReadSpec:
+def _checked(content: object, path: Path, folder: Path, rules: _Rules) -> ReadSpec:
     """The spec, or `_Refused` with every mistake: those of its shape and, where that allows, those of its meaning."""
+    content = rules.apply(content)
     mistakes: list[Mistake] = list(meaning.not_yet(content))
     waiting = {one.at[0] for one in mistakes if one.at}
     kept = (
@@ -168,9 +184,9 @@ def _checked(
     )
     spec, wrong = _validated(kept)
     mistakes += wrong
-    mistakes += meaning.mistakes(kept if isinstance(kept, dict) else {}, spec, folder, channels)
+    mistakes += meaning.mistakes(kept if isinstance(kept, dict) else {}, spec, folder, rules.channels)
     if mistakes or spec is None:
-        named = [replace(one, flag=(flags or {}).get(str(one.at[0])) if one.at else None) for one in mistakes]
+        named = [replace(one, flag=rules.flag_of(one.at, kept)) for one in mistakes]
         raise _Refused(SpecProblems(path, in_order(named)))
     return ReadSpec(spec, path, folder)
 
@@ -262,4 +278,4 @@ def _one(path: Path, mistake: Mistake) -> _Refused:
     return _Refused(SpecProblems(path, (mistake,)))
 
 
-__all__ = ["ReadSpec", "SpecError", "load_all", "override"]
+__all__ = ["ReadSpec", "SpecError", "load_all"]

@@ -5,31 +5,46 @@ from pathlib import Path
 import pytest
 
 from bisect_tool.errors import SpecError
-from bisect_tool.spec.reading import override
-from tests.spec.specs import CHANNELS, GOOD, read_one
+from bisect_tool.spec.model import Spec
+from bisect_tool.spec.reading import load_all
+from tests.spec.specs import CHANNELS, GOOD, read_one, write_spec
 
 TEXT = GOOD + 'from: "2.11"\nrequires: [numpy]\ncases: [{name: x, args: ["1"]}]\n'
 
 
+def changed(folder: Path, text: str = TEXT, /, **changes: object) -> Spec:
+    (found,) = load_all([write_spec(folder, text)], channels=CHANNELS, changes=changes)
+    return found.spec
+
+
 def test_the_command_line_replaces_values(tmp_path: Path) -> None:
-    read = read_one(tmp_path, TEXT)
-    spec = override(
-        read, channels=CHANNELS, from_="2.12", to="2.15", channel="wheelhouse", device="cpu", timeout=5.0, package=None
-    ).spec
+    spec = changed(tmp_path, from_="2.12", to="2.15", channel="wheelhouse", device="cpu", timeout=5.0, package=None)
     assert (spec.from_, spec.to, spec.channel, spec.device) == ("2.12", "2.15", ("wheelhouse",), ("cpu",))
     assert spec.timeout == 5
     assert spec.package == "torch"
-    assert spec.cases == read.spec.cases
+    assert spec.cases == read_one(tmp_path, TEXT).spec.cases
 
 
 def test_requirements_are_added(tmp_path: Path) -> None:
-    spec = override(read_one(tmp_path, TEXT), channels=CHANNELS, requires=("triton==3.4",)).spec
+    spec = changed(tmp_path, requires=("triton==3.4",))
     assert spec.requires == ("numpy", "triton==3.4")
 
 
 def test_nothing_given_leaves_the_spec_alone(tmp_path: Path) -> None:
-    read = read_one(tmp_path, TEXT)
-    assert override(read, channels=CHANNELS, from_=None, requires=()) is read
+    assert changed(tmp_path, from_=None, requires=()) == read_one(tmp_path, TEXT).spec
+
+
+def test_a_value_that_is_replaced_is_no_mistake(tmp_path: Path) -> None:
+    spec = changed(tmp_path, GOOD + "channel: commit\ndevice: gpu\n", channel="release", device="cpu")
+    assert (spec.channel, spec.device) == (("release",), ("cpu",))
+
+
+def test_each_requirement_is_blamed_on_its_own_place(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        changed(tmp_path, GOOD + "requires: [a=1]\n", requires=("b=2",))
+    first, second = caught.value.what.splitlines()[1:]
+    assert first.startswith('  line 3, requires[0]: found "a=1"')
+    assert second.startswith('  --requires: found "b=2"')
 
 
 @pytest.mark.parametrize(
@@ -37,7 +52,7 @@ def test_nothing_given_leaves_the_spec_alone(tmp_path: Path) -> None:
     [
         (
             {"channel": "relase"},
-            '--channel: found "relase", expected `release` or `wheelhouse`; did you mean "release"?',
+            '--channel: found "relase", expected `nightly`, `release` or `wheelhouse`; did you mean "release"?',
         ),
         ({"device": "gpu"}, '--device: found "gpu", expected `cuda` or `cpu`; did you mean "cpu"?'),
         (
@@ -56,7 +71,6 @@ def test_nothing_given_leaves_the_spec_alone(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_names_its_flag(tmp_path: Path, changes: dict[str, object], mistake: str) -> None:
-    read = read_one(tmp_path, TEXT)
     with pytest.raises(SpecError) as caught:
-        override(read, channels=CHANNELS, **changes)
-    assert caught.value.what == f"{read.path}: 1 mistake\n  {mistake}"
+        changed(tmp_path, TEXT, **changes)
+    assert caught.value.what == f"{tmp_path / 'spec.yaml'}: 1 mistake\n  {mistake}"

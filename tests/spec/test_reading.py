@@ -39,19 +39,17 @@ TOP_KEYS = (
         ("device: gpu", 'line 3, device[0]: found "gpu", expected `cuda` or `cpu`; did you mean "cpu"?'),
         (
             "channel: relaese",
-            'line 3, channel: found "relaese", expected `release` or `wheelhouse`; did you mean "release"?',
-        ),
-        (
-            "channel: nightly",
-            'line 3, channel: found "nightly", expected `release` or `wheelhouse`: `nightly` is not available in this version',
+            'line 3, channel: found "relaese", expected `nightly`, `release` or `wheelhouse`; did you mean "release"?',
         ),
         (
             "channel: commit",
-            'line 3, channel: found "commit", expected `release` or `wheelhouse`: `commit` is not available in this version',
+            'line 3, channel: found "commit", expected `nightly`, `release` or `wheelhouse`: '
+            "`commit` is not available in this version",
         ),
         (
             "channel: [release, wheelhouse]",
-            "line 3, channel: found several channels, expected one: coarse to fine is not available in this version",
+            "line 3, channel: found the channels release, wheelhouse, "
+            "expected one, or several from coarse to fine: [release, nightly]",
         ),
         (
             "variant: cuda13",
@@ -316,3 +314,21 @@ def test_the_package_under_test_cannot_be_required_as_well(tmp_path: Path) -> No
         'line 4, requires[1]: found "Liger_Kernel.nightly==1", expected other packages: '
         "the builds of this one are what is searched"
     ]
+
+
+@pytest.mark.parametrize("channel", ["nightly", "[release, nightly]"])
+def test_channels_from_coarse_to_fine(tmp_path: Path, channel: str) -> None:
+    found = read_one(tmp_path, GOOD + f"channel: {channel}\n").spec.channel
+    assert found == tuple(channel.strip("[]").split(", "))
+
+
+def test_channels_from_fine_to_coarse(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, GOOD + "channel: [nightly, release]\n") == [
+        "line 3, channel: found the channels nightly, release, "
+        "expected one, or several from coarse to fine: [release, nightly]"
+    ]
+
+
+@pytest.mark.parametrize("variant", ["auto", "cpu", "cu126", "rocm7.2", "xpu"])
+def test_variants(tmp_path: Path, variant: str) -> None:
+    assert read_one(tmp_path, GOOD + f"variant: {variant}\n").spec.variant == variant

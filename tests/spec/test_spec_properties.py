@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from bisect_tool.errors import SpecError
 from bisect_tool.spec.model import Case, NamedFailure, Spec
-from bisect_tool.spec.reading import ReadSpec, load_all, override
+from bisect_tool.spec.reading import ReadSpec, load_all
 from bisect_tool.spec.repro import read_repro
-from tests.spec.specs import CHANNELS, GOOD, read_one, write_spec
+from tests.spec.specs import CHANNELS, GOOD, write_spec
 
 KEYS = [field.alias or name for model in (Spec, Case, NamedFailure) for name, field in model.model_fields.items()]
 WORDS = ["a", "repro.py", "release", "cpu", "control", "test", "auto", "2.11", "~", "", "..", "/", "(", "x" * 300]
@@ -96,9 +96,9 @@ def test_any_plain_script(tmp_path: Path, content: str) -> None:
 @QUICK
 @given(key=st.sampled_from(["package", "from_", "to", "python", "channel", "device"]), value=st.text(max_size=20))
 def test_any_flag(tmp_path: Path, key: str, value: str) -> None:
-    read = read_one(tmp_path, GOOD)
+    path = write_spec(tmp_path, GOOD)
     try:
-        found = override(read, channels=CHANNELS, **{key: value})
+        (found,) = load_all([path], channels=CHANNELS, changes={key: value})
     except SpecError as error:
         told = f"--{key.rstrip('_')}: found " in error.what
     else:
