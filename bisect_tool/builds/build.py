@@ -39,6 +39,11 @@ class Build:
     fingerprint: str | None = None
 
     @property
+    def label(self) -> str:
+        """What reports call it: the version, with the Python version where that is not the one that was wanted."""
+        return f"{self.version} (Python {self.python})" if self.python else self.version
+
+    @property
     def identity(self) -> str:
         """What results are stored under: the content of the file where it is known, never its name alone."""
         if self.sha256:

@@ -63,6 +63,27 @@ def find_interpreter(wanted: str | None, uv: Uv, *, keep_environment: bool = Fal
     return _inspect(Path(found.strip()))
 
 
+def spare_pythons(own: Interpreter, uv: Uv) -> tuple[str, ...]:
+    """Other CPython versions (`3.12`) that can be had here, those that are installed first, each time newest first.
+
+    Free-threaded and pre-release ones are left out: nobody gets one without asking for it.
+    """
+    listed = uv.call("python", "list", "--no-project", "--output-format", "json")
+    if not isinstance(listed, str):
+        return ()
+    found: dict[tuple[int, int], bool] = {}
+    for one in json.loads(listed):
+        is_usual = one["implementation"] == "cpython" and one.get("variant", "default") == "default"
+        if is_usual and one["version"].replace(".", "").isdigit():
+            parts = one["version_parts"]
+            minor = int(parts["major"]), int(parts["minor"])
+            found[minor] = found.get(minor, False) or one.get("path") is not None
+    major_of_own, minor_of_own = own.version.split(".")[:2]
+    found.pop((int(major_of_own), int(minor_of_own)), None)
+    ranked = sorted(found, key=lambda minor: (not found[minor], -minor[0], -minor[1]))
+    return tuple(f"{major}.{minor}" for major, minor in ranked)
+
+
 def _own(*, keep_environment: bool) -> Path:
     if keep_environment:
         return Path(sys.executable)

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from bisect_tool.reports.cleaning import clean
 
 Kind = Literal["exact", "narrowed", "open"]
+Outcome = Literal["exact", "narrowed", "no change", "not judged", "unfinished"]
 State = Literal["pass", "failing", "flaky", "untestable", "not tried"]
 
 
@@ -100,7 +101,10 @@ class Hole(Part):
 
 
 class Appeared(Part):
-    """The beginning of an episode. `changed_from`: ids of other failures that the build before had instead."""
+    """The beginning of an episode. `changed_from`: ids of other failures that the build before had instead.
+
+    `same_code`: why both builds have the same code (two variants of one date, one commit), so that it is no regression.
+    """
 
     kind: Kind
     last_without: str | None
@@ -111,10 +115,14 @@ class Appeared(Part):
     verified: bool = False
     compare: str | None = None
     left_out: tuple[str, ...] = ()
+    same_code: str | None = None
 
 
 class Fixed(Part):
-    """The end of an episode. `changed_into`: ids of other failures that the next build has, which may hide this one."""
+    """The end of an episode. `changed_into`: ids of other failures that the next build has, which may hide this one.
+
+    `same_code` as in `Appeared`.
+    """
 
     kind: Kind
     last_with: str
@@ -125,6 +133,7 @@ class Fixed(Part):
     verified: bool = False
     compare: str | None = None
     left_out: tuple[str, ...] = ()
+    same_code: str | None = None
 
 
 class Episode(Part):
@@ -153,12 +162,17 @@ class Difference(Part):
 
 
 class Boundary(Part):
-    """Two neighbouring builds with different states: what else differs between their environments, their revisions."""
+    """Two neighbouring builds with different states: what else differs between their environments, their revisions.
+
+    `main_before` and `main_after` are the commits of the main line, where the builds name others (PyTorch's nightlies).
+    """
 
     before: str
     after: str
     revision_before: str | None = None
     revision_after: str | None = None
+    main_before: str | None = None
+    main_after: str | None = None
     differences: tuple[Difference, ...] = ()
 
 
@@ -183,11 +197,23 @@ class Machine(Part):
     uv: str = ""
 
 
+class StagePart(Part):
+    """What a coarser channel said before this report's own was searched."""
+
+    channel: str
+    source: str
+    first: str
+    last: str
+    outcome: Outcome
+    summary: tuple[str, ...]
+    cases: tuple[CasePart, ...]
+
+
 class Report(Part):
     """The answer to one spec."""
 
     schema_version: Literal[1] = 1
-    outcome: Literal["exact", "narrowed", "no change", "not judged", "unfinished"]
+    outcome: Outcome
     summary: tuple[str, ...] = Field(description="The answer in sentences, the first thing that a reader sees.")
     spec: SpecPart
     channel: str
@@ -201,5 +227,6 @@ class Report(Part):
     environment: Machine
     repeat: str = Field(description="The command that asks the same question again.")
     advice: tuple[str, ...] = Field(default=(), description="What to do next, or to be wary of.")
+    stages: tuple[StagePart, ...] = Field(default=(), description="The coarser channels that were searched before.")
     started: str
     cache: str = Field(default="", description="The folder that log paths are relative to.")

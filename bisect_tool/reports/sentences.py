@@ -36,6 +36,10 @@ def of_failure(failure: Failure, report: Report) -> str:
 
 def began(appeared: Appeared, report: Report) -> str:
     """`appeared in 2.13.0`, or as much of it as is known."""
+    if appeared.same_code:
+        return (
+            f"shows in {appeared.first_with} and not in {appeared.last_without}, which {_one_code(appeared.same_code)}"
+        )
     match appeared.kind:
         case "exact":
             return f"appeared in {appeared.first_with}"
@@ -51,6 +55,8 @@ def began(appeared: Appeared, report: Report) -> str:
 
 def ended(fixed: Fixed, report: Report) -> str:
     """`was fixed in 2.15.0`, or as much of it as is known."""
+    if fixed.same_code:
+        return f"shows in {fixed.last_with} and not in {fixed.first_without}, which {_one_code(fixed.same_code)}"
     gone = "changed into another failure" if fixed.changed_into else "was fixed"
     match fixed.kind:
         case "exact":
@@ -68,6 +74,8 @@ def ended(fixed: Fixed, report: Report) -> str:
 def how_sure(end: Appeared | Fixed) -> str:
     """Why the end may be believed, and how far."""
     again = "run again in fresh trials" if end.verified else "not run a second time"
+    if end.same_code:
+        return f"no change of the code: {end.same_code}; the two builds were {again}"
     match end.kind:
         case "exact":
             return (
@@ -79,6 +87,10 @@ def how_sure(end: Appeared | Fixed) -> str:
             return "open: the range ends here"
         case _:
             assert_never(end.kind)
+
+
+def _one_code(why: str) -> str:
+    return f"are built from the same code ({why})"
 
 
 def _between(end: Appeared | Fixed) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from bisect_tool.builds.bounds import Selection, select
@@ -12,7 +13,7 @@ from bisect_tool.builds.build import Build, Listing, Wanted
 from bisect_tool.builds.channel import Access, Channel, open_channel
 from bisect_tool.builds.fitting import target_for
 from bisect_tool.environments.environment import EnvironmentKey
-from bisect_tool.environments.interpreter import Interpreter, find_interpreter
+from bisect_tool.environments.interpreter import Interpreter, find_interpreter, spare_pythons
 from bisect_tool.environments.uv import Uv
 from bisect_tool.runs.device import Device, choose_device
 from bisect_tool.search.knowledge import Question
@@ -34,15 +35,37 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of time inside which something changed, as a coarser channel has shown; both ends are UTC."""
+
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Which channel is searched between which bounds, and the windows that a coarser channel has found."""
+
+    channel: str
+    from_: str | None
+    to: str | None
+    windows: tuple[Window, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """A question that is ready to be searched. Build number i of `question` is `selection.builds[i]`."""
+    """A question that is ready to be searched. Build number i of `question` is `selection.builds[i]`.
+
+    `interpreters` are by `Build.python`: None has the one that was wanted.
+    """
 
     read: ReadSpec
     repro: Repro
+    stage: Stage
     channel: Channel
     listing: Listing
     selection: Selection
-    interpreter: Interpreter
+    interpreters: Mapping[str | None, Interpreter]
     device: Device
     wishes: Wishes
 
@@ -63,17 +86,34 @@ class Asked:
         )
 
     @property
-    def setting(self) -> str:
-        """Everything about the environment but the build, as a digest: what results are stored under."""
+    def interpreter(self) -> Interpreter:
+        """The interpreter that was wanted."""
+        return self.interpreters[None]
+
+    def interpreter_of(self, build: int) -> Interpreter:
+        """The interpreter that a build runs on."""
+        return self.interpreters[self.builds[build].python]
+
+    def setting_of(self, build: int) -> str:
+        """Everything about the environment of a build but the build, as a digest: what results are stored under."""
+        return self._setting(self.interpreter_of(build))
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings of all builds, each once."""
+        used = dict.fromkeys(build.python for build in self.builds)
+        return tuple(self._setting(self.interpreters[python]) for python in used)
+
+    def _setting(self, interpreter: Interpreter) -> str:
         spec = self.read.spec
-        base = f"system:{self.interpreter.path}" if spec.base == "system" else "isolated"
-        parts = (self.interpreter.identity, *sorted(spec.requires), base)
+        base = f"system:{interpreter.path}" if spec.base == "system" else "isolated"
+        parts = (interpreter.identity, *sorted(spec.requires), base)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def environment_key(self, build: int) -> EnvironmentKey:
         """What the environment of a build is made of."""
         spec = self.read.spec
-        return EnvironmentKey(self.builds[build], self.interpreter, spec.requires, spec.base == "system")
+        return EnvironmentKey(self.builds[build], self.interpreter_of(build), spec.requires, spec.base == "system")
 
     def case(self, name: str) -> Case:
         """The case called `name`."""
@@ -84,17 +124,29 @@ class Asked:
         return {**self.read.spec.env, **case.env}
 
 
-def ask(read: ReadSpec, wishes: Wishes, access: Access, uv: Uv, environ: Mapping[str, str]) -> Asked:
-    """Prepare the question of a spec.
+def ask(
+    read: ReadSpec,
+    wishes: Wishes,
+    access: Access,
+    uv: Uv,
+    environ: Mapping[str, str],
+    stage: Stage | None = None,
+) -> Asked:
+    """Prepare the question of a spec, in its first channel unless `stage` says otherwise.
 
     Raises what the parts raise: `SpecError`, `BoundError`, `EmptyRange`, `PackageNotFound`, `IndexUnreachable`,
     `DeviceMissing`, `PythonMissing`.
     """
     spec = read.spec
+    stage = stage or Stage(spec.channel[0], spec.from_, spec.to)
     repro = read_repro(read)
     device = choose_device(spec.device, environ)
-    interpreter = find_interpreter(_from_spec(spec.python, read.folder), uv, keep_environment=spec.base == "system")
-    channel = open_channel(spec.channel[0], access)
+    is_system = spec.base == "system"
+    interpreter = find_interpreter(_from_spec(spec.python, read.folder), uv, keep_environment=is_system)
+    spare = (
+        spare_pythons(interpreter, uv) if spec.python is None and not is_system and stage.channel == "nightly" else ()
+    )
+    channel = open_channel(stage.channel, access)
     listing = channel.listing(
         Wanted(
             package=spec.package,
@@ -102,13 +154,17 @@ def ask(read: ReadSpec, wishes: Wishes, access: Access, uv: Uv, environ: Mapping
             pre=wishes.pre,
             yanked=wishes.yanked,
             variant=spec.variant,
-            from_=spec.from_,
-            to=spec.to,
+            from_=stage.from_,
+            to=stage.to,
             machine=device.machine,
+            other_targets=tuple(target_for(python) for python in spare),
         )
     )
-    selection = select(listing, spec.from_, spec.to)
-    return Asked(read, repro, channel, listing, selection, interpreter, device, wishes)
+    selection = select(listing, stage.from_, stage.to)
+    pythons = {build.python for build in selection.builds if build.python is not None}
+    interpreters: dict[str | None, Interpreter] = {None: interpreter}
+    interpreters |= {python: find_interpreter(python, uv) for python in sorted(pythons)}
+    return Asked(read, repro, stage, channel, listing, selection, interpreters, device, wishes)
 
 
 def _from_spec(python: str | None, folder: Path) -> str | None:

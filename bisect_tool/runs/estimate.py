@@ -88,7 +88,7 @@ def _estimate(session: Session) -> Estimate:
     download = None if mean is None else round(mean * to_install)
     return Estimate(
         spec=asked.read.spec.name,
-        channel=f"{asked.read.spec.channel[0]} ({asked.channel.source_address()})",
+        channel=f"{asked.stage.channel} ({asked.channel.source_address()})",
         builds=len(asked.builds),
         first=_described(asked, 0),
         last=_described(asked, -1),

@@ -182,7 +182,7 @@ class Loop:
         digest = case_digest(asked.case(case), asked.read.spec)
         stored = [
             trial
-            for trial in self.results.trials_of(asked.repro.digest, asked.setting, asked.device.kind)
+            for trial in self.results.trials_of(asked.repro.digest, asked.setting_of(number), asked.device.kind)
             if trial.case_digest == digest and trial.subject.identity == asked.builds[number].identity
         ]
         mine = {trial.folder for trial in session.seen[case, number]}

@@ -13,6 +13,7 @@ from typing import Any
 from bisect_tool import __version__
 from bisect_tool.builds.bounds import between_left_out
 from bisect_tool.builds.build import LeftOutBecause
+from bisect_tool.builds.seams import described_side, is_seam
 from bisect_tool.reports import report as parts
 from bisect_tool.reports.sentences import summarize
 from bisect_tool.runs.session import SeenTrial, Session
@@ -40,9 +41,43 @@ class Circumstances:
     unfinished: bool = False
 
 
-def make_report(session: Session, circumstances: Circumstances) -> parts.Report:
-    """The report of one question."""
-    return _Maker(session, session.answer(), circumstances).report()
+def report_of(sessions: Sequence[Session], circumstances: Circumstances) -> parts.Report:
+    """The report of one spec, from its sessions in the order of its channels, the coarsest first.
+
+    It is that of the last one, with what the others said. A change that the finer channel does not have was made on the
+    branch of a release: then the coarser one has the answer.
+    """
+    reports = [_Maker(session, session.answer(), circumstances).report() for session in sessions]
+    *coarser, finest = reports
+    if coarser and not circumstances.unfinished and not finest.boundaries:
+        return _not_confirmed(coarser[-1], finest)
+    stages = tuple(_stage(report) for report in coarser)
+    installed = sum(report.counts.builds_installed for report in reports)
+    trials = sum(report.counts.trials for report in reports)
+    counts = finest.counts.model_copy(update={"builds_installed": installed, "trials": trials})
+    return finest.model_copy(update={"stages": stages, "counts": counts})
+
+
+def _stage(report: parts.Report) -> parts.StagePart:
+    return parts.StagePart(
+        channel=report.channel,
+        source=report.source,
+        first=report.range.first,
+        last=report.range.last,
+        outcome=report.outcome,
+        summary=report.summary,
+        cases=report.cases,
+    )
+
+
+def _not_confirmed(coarser: parts.Report, finer: parts.Report) -> parts.Report:
+    """The report of the coarser channel, saying that the finer one does not show its change."""
+    note = (
+        f"the builds of channel {finer.channel} from {finer.range.first} to {finer.range.last} do not show this change: "
+        "it was made on the branch of a release, or outside of these builds"
+    )
+    stage = _stage(finer)
+    return coarser.model_copy(update={"stages": (stage,), "advice": (note, *coarser.advice)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +93,7 @@ class _Maker:
             outcome="unfinished" if self.circumstances.unfinished else self.answer.outcome.value,
             summary=(),
             spec=self._spec(),
-            channel=asked.read.spec.channel[0],
+            channel=asked.stage.channel,
             source=asked.channel.source_address(),
             range=self._range(),
             cases=tuple(self._case(case) for case in asked.read.spec.cases),
@@ -90,9 +125,9 @@ class _Maker:
         return parts.Range(
             asked_from=asked.read.spec.from_,
             asked_to=asked.read.spec.to,
-            first=asked.builds[0].version,
-            last=asked.builds[-1].version,
-            notes=asked.selection.notes,
+            first=asked.builds[0].label,
+            last=asked.builds[-1].label,
+            notes=(*asked.listing.notes, *asked.selection.notes),
         )
 
     def _case(self, case: Case) -> parts.CasePart:
@@ -112,7 +147,7 @@ class _Maker:
         ids = sorted(state.failures) if isinstance(state, Failing | Flaky) else []
         names = tuple(self._id(failure) for failure in ids)
         return parts.Entry(
-            build=build.version,
+            build=build.label,
             date=build.date.isoformat() if build.date else None,
             state=_word(state),
             failure=names[0] if names else None,
@@ -149,12 +184,12 @@ class _Maker:
         return parts.Episode(
             appeared=parts.Appeared(
                 last_without=self._version(begin.before),
-                first_with=self.session.asked.builds[begin.after].version,
+                first_with=self.session.asked.builds[begin.after].label,
                 changed_from=self._other(begin),
                 **self._end(begin),
             ),
             fixed=parts.Fixed(
-                last_with=self.session.asked.builds[end.before].version,
+                last_with=self.session.asked.builds[end.before].label,
                 first_without=self._version(end.after),
                 changed_into=self._other(end),
                 **self._end(end),
@@ -165,7 +200,7 @@ class _Maker:
         builds = self.session.asked.builds
         holes = tuple(
             parts.Hole(
-                build=builds[hole.build].version,
+                build=builds[hole.build].label,
                 reason=self._told(hole.reason or "not tried"),
                 tried=hole.reason is not None,
             )
@@ -178,6 +213,7 @@ class _Maker:
             "verified": end.verified,
             "compare": self._compare(end.before, end.after),
             "left_out": self._left_out(end.before, end.after),
+            "same_code": self._same_code(end.before, end.after),
         }
 
     def _other(self, end: found.End) -> tuple[str, ...]:
@@ -196,20 +232,32 @@ class _Maker:
             if one.because is not LeftOutBecause.PRE_RELEASE
         )
 
+    def _same_code(self, before: int | None, after: int | None) -> str | None:
+        """Why two neighbours have the same code, None when they need not."""
+        if before is None or after is None:
+            return None
+        older, newer = self.session.asked.builds[before], self.session.asked.builds[after]
+        if is_seam(older, newer):
+            return f"{described_side(older)} and {described_side(newer)} of {older.date:%Y-%m-%d}"
+        revisions = self._main_revision(before), self._main_revision(after)
+        return f"commit {revisions[0][:12]}" if revisions[0] and revisions[0] == revisions[1] else None
+
     def _compare(self, before: int | None, after: int | None) -> str | None:
         source = SOURCES.get(self.session.asked.read.spec.package)
-        revisions = (self._revision(before), self._revision(after))
-        if source is None or None in revisions:
+        revisions = (self._main_revision(before), self._main_revision(after))
+        if source is None or None in revisions or revisions[0] == revisions[1]:
             return None
         return f"{source}/compare/{revisions[0]}...{revisions[1]}"
 
     def _boundary(self, before: int, after: int) -> parts.Boundary:
         builds = self.session.asked.builds
         return parts.Boundary(
-            before=builds[before].version,
-            after=builds[after].version,
+            before=builds[before].label,
+            after=builds[after].label,
             revision_before=self._revision(before),
             revision_after=self._revision(after),
+            main_before=self._main_revision(before),
+            main_after=self._main_revision(after),
             differences=_differences(self._health(before), self._health(after), self.session.asked.read.spec.package),
         )
 
@@ -222,8 +270,13 @@ class _Maker:
         revision = self._health(number).get("revision")
         return None if revision is None else str(revision)
 
+    def _main_revision(self, number: int | None) -> str | None:
+        """The commit of the main line that a build stands for, else the one that it names."""
+        revision = self._revision(number)
+        return self.session.main_revision(revision) if revision else None
+
     def _version(self, number: int | None) -> str | None:
-        return None if number is None else self.session.asked.builds[number].version
+        return None if number is None else self.session.asked.builds[number].label
 
     def _id(self, failure: str) -> str:
         """What the report calls a failure: its name in the spec, else words that people can read and six digits."""

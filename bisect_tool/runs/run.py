@@ -14,13 +14,14 @@ from bisect_tool.environments.cache_folder import CacheFolder, open_cache
 from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.environments.uv import Uv, find_uv
-from bisect_tool.errors import Answered, BisectError, interrupted
+from bisect_tool.errors import Answered, BisectError, EmptyRange, interrupted
 from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
-from bisect_tool.runs.asking import Asked, Wishes, ask
+from bisect_tool.runs.asking import Asked, Stage, Wishes, ask
 from bisect_tool.runs.loop import Loop
-from bisect_tool.runs.reporting import Circumstances, make_report
+from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.session import Session
+from bisect_tool.runs.stages import next_stage
 from bisect_tool.settings import Settings
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.store.results import Results, open_results
@@ -75,58 +76,108 @@ def run_specs(
     Raises `Stopped` when the machine or the user ends it before the answers are complete; a `BisectError` when it cannot
     even begin.
     """
-    asked = [ask(spec, wishes, workshop.access, workshop.uv, workshop.environ) for spec in specs]
     results = workshop.results()
     try:
-        return _run(workshop, results, asked, tell)
+        return _Run(workshop, results, wishes, tell).answer(specs)
     finally:
         results.close()
 
 
-def _run(
-    workshop: Workshop, results: Results, asked: Sequence[Asked], tell: Callable[[events.Event], None]
-) -> tuple[Report, ...]:
-    started, clock = datetime.now(UTC), time.monotonic()
-    environments = workshop.environments()
-    sessions = [Session(one, results, environments) for one in asked]
-    names = [uuid.uuid4().hex for _ in sessions]
-    for name, session in zip(names, sessions, strict=True):
+@dataclass(slots=True)
+class _Course:
+    """How far one spec has come: its sessions, one for each channel that was searched, and the trials known before."""
+
+    run: str
+    sessions: list[Session]
+    known: int
+
+    @property
+    def last(self) -> Session:
+        return self.sessions[-1]
+
+
+@dataclass(slots=True)
+class _Run:
+    workshop: Workshop
+    results: Results
+    wishes: Wishes
+    tell: Callable[[events.Event], None]
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    clock: float = field(default_factory=time.monotonic)
+
+    def answer(self, specs: Sequence[ReadSpec]) -> tuple[Report, ...]:
+        """Search every spec in its first channel, then those that have a finer one in that, and so on."""
+        environments = self.workshop.environments()
+        courses = [self._begin(Session(self._ask_first(spec), self.results, environments)) for spec in specs]
+        going = courses
+        try:
+            while going:
+                self._search([course.last for course in going])
+                going = [course for course in going if self._go_on(course, environments)]
+        except BisectError as error:
+            raise Stopped(error, self._reports(courses, unfinished=True)) from error
+        except KeyboardInterrupt as stop:
+            raise Stopped(interrupted(), self._reports(courses, unfinished=True)) from stop
+        return self._reports(courses, unfinished=False)
+
+    def _ask(self, spec: ReadSpec, stage: Stage | None = None) -> Asked:
+        workshop = self.workshop
+        return ask(spec, self.wishes, workshop.access, workshop.uv, workshop.environ, stage)
+
+    def _ask_first(self, spec: ReadSpec) -> Asked:
+        """The question in the coarsest channel that has builds to compare in the range."""
+        given = spec.spec
+        for channel in given.channel[:-1]:
+            try:
+                return self._ask(spec, Stage(channel, given.from_, given.to))
+            except EmptyRange:
+                continue
+        return self._ask(spec, Stage(given.channel[-1], given.from_, given.to))
+
+    def _begin(self, session: Session) -> _Course:
+        name, spec = uuid.uuid4().hex, session.asked.read.spec
+        self.results.start_run(name, spec=spec.name, repro=session.asked.repro.digest, package=spec.package)
+        return _Course(name, [session], self._open(session))
+
+    def _open(self, session: Session) -> int:
+        """Load a session and tell that it starts; gives the number of trials that were known before."""
         session.load()
-        spec = session.asked.read.spec
-        results.start_run(name, spec=spec.name, repro=session.asked.repro.digest, package=spec.package)
-        tell(_started(session))
-    known = [sum(len(trials) for trials in session.seen.values()) for session in sessions]
-    uv = workshop.uv.version()
+        self.tell(_started(session))
+        return sum(len(trials) for trials in session.seen.values())
 
-    def reports(*, unfinished: bool) -> tuple[Report, ...]:
-        made = [
-            make_report(
-                session,
-                Circumstances(
-                    started=started,
-                    elapsed=time.monotonic() - clock,
-                    cache=str(workshop.cache.root),
-                    uv=uv,
-                    repeat=repeat_command(session.asked),
-                    trials_known=before,
-                    unfinished=unfinished,
-                ),
+    def _search(self, sessions: Sequence[Session]) -> None:
+        workshop = self.workshop
+        environments = sessions[0].environments
+        Loop(sessions, workshop.cache, self.results, environments, workshop.environ, self.tell).run()
+
+    def _go_on(self, course: _Course, environments: Environments) -> bool:
+        """Take up the next channel of a spec; False when there is none, or nothing to look closer at."""
+        stage = next_stage(course.last)
+        if stage is None:
+            return False
+        session = Session(self._ask(course.last.asked.read, stage), self.results, environments)
+        course.known += self._open(session)
+        course.sessions.append(session)
+        return True
+
+    def _reports(self, courses: Sequence[_Course], *, unfinished: bool) -> tuple[Report, ...]:
+        uv = self.workshop.uv.version()
+        made = []
+        for course in courses:
+            circumstances = Circumstances(
+                started=self.started,
+                elapsed=time.monotonic() - self.clock,
+                cache=str(self.workshop.cache.root),
+                uv=uv,
+                repeat=repeat_command(course.sessions[0].asked),
+                trials_known=course.known,
+                unfinished=unfinished,
             )
-            for session, before in zip(sessions, known, strict=True)
-        ]
-        for name, report in zip(names, made, strict=True):
-            results.end_run(name, report.outcome, report.model_dump(mode="json"))
-            tell(events.RunFinished(report.outcome))
+            report = report_of(course.sessions, circumstances)
+            self.results.end_run(course.run, report.outcome, report.model_dump(mode="json"))
+            self.tell(events.RunFinished(report.outcome))
+            made.append(report)
         return tuple(made)
-
-    loop = Loop(sessions, workshop.cache, results, environments, workshop.environ, tell)
-    try:
-        loop.run()
-    except BisectError as error:
-        raise Stopped(error, reports(unfinished=True)) from error
-    except KeyboardInterrupt as stop:
-        raise Stopped(interrupted(), reports(unfinished=True)) from stop
-    return reports(unfinished=False)
 
 
 def _started(session: Session) -> events.RunStarted:
@@ -144,7 +195,12 @@ def _started(session: Session) -> events.RunStarted:
 def repeat_command(asked: Asked) -> str:
     """The command that asks the same question again, with the bounds that this run found."""
     spec = asked.read.spec
-    words = ["bisect", "run", str(asked.read.path), "--channel", spec.channel[0], "--device", asked.device.name]
+    words = ["bisect", "run", str(asked.read.path), "--device", asked.device.name]
+    if len(spec.channel) == 1:
+        words += ["--channel", asked.stage.channel]
+    if asked.stage.channel == "nightly":
+        variants = {build.variant or "auto" for build in asked.builds}
+        words += ["--variant", variants.pop() if len(variants) == 1 else spec.variant]
     if not asked.selection.open_start:
         words += ["--from", asked.builds[0].version]
     words += ["--to", asked.builds[-1].version]

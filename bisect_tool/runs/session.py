@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +32,10 @@ class SeenTrial:
 
 @dataclass(slots=True)
 class Session:
-    """The knowledge of one question; `plan` and `answer` are computed from it."""
+    """The knowledge of one question; `plan` and `answer` are computed from it.
+
+    `mainline` gives the commit of the main line for a commit that a build names, where that is another one.
+    """
 
     asked: Asked
     results: Results
@@ -42,23 +46,40 @@ class Session:
     failures: dict[str, FoundFailure] = field(default_factory=dict)
     trials_made: int = 0
     installed: set[int] = field(default_factory=set)
+    mainline: Mapping[str, str] = field(default_factory=dict)
     _ids: dict[str, int] = field(default_factory=dict)
 
     def load(self) -> None:
         """Take over what the store knows, unless the question is to be asked afresh."""
         asked = self.asked
         self._ids = {build.identity: number for number, build in enumerate(asked.builds)}
-        if asked.wishes.retry_untestable or asked.wishes.fresh:
-            self.results.forget_unusable(asked.setting, asked.device.kind)
-        self.healths = self.results.healths(asked.setting, asked.device.kind)
-        for identity, reason in self.results.unusable(asked.setting, asked.device.kind).items():
-            if identity in self._ids:
-                self.broken[self._ids[identity]] = reason
-        if not asked.wishes.fresh:
-            names = {case_digest(case, asked.read.spec): case.name for case in asked.read.spec.cases}
-            for trial in self.results.trials_of(asked.repro.digest, asked.setting, asked.device.kind):
-                if trial.subject.identity in self._ids and trial.case_digest in names:
-                    self.take(names[trial.case_digest], self._ids[trial.subject.identity], trial)
+        for setting in asked.settings:
+            self._load_builds(setting)
+            if not asked.wishes.fresh:
+                self._load_trials(setting)
+
+    def _load_builds(self, setting: str) -> None:
+        kind = self.asked.device.kind
+        if self.asked.wishes.retry_untestable or self.asked.wishes.fresh:
+            self.results.forget_unusable(setting, kind)
+        self.healths |= self.results.healths(setting, kind)
+        for identity, reason in self.results.unusable(setting, kind).items():
+            number = self._number(identity, setting)
+            if number is not None:
+                self.broken[number] = reason
+
+    def _load_trials(self, setting: str) -> None:
+        asked = self.asked
+        names = {case_digest(case, asked.read.spec): case.name for case in asked.read.spec.cases}
+        for trial in self.results.trials_of(asked.repro.digest, setting, asked.device.kind):
+            number = self._number(trial.subject.identity, setting)
+            if number is not None and trial.case_digest in names:
+                self.take(names[trial.case_digest], number, trial)
+
+    def _number(self, identity: str, setting: str) -> int | None:
+        """The build of an identity, None when it is not in the range or belongs to another setting."""
+        number = self._ids.get(identity)
+        return number if number is not None and self.asked.setting_of(number) == setting else None
 
     def take(self, case: str, build: int, trial: StoredTrial) -> Verdict:
         """Judge a stored trial and add it to what is known."""
@@ -73,7 +94,7 @@ class Session:
 
     def subject(self, build: int) -> Subject:
         """What results about a build are stored under."""
-        return Subject(self.asked.builds[build].identity, self.asked.setting, self.asked.device.kind)
+        return Subject(self.asked.builds[build].identity, self.asked.setting_of(build), self.asked.device.kind)
 
     def trial_key(self, case: str, build: int) -> str:
         """A name for "this case on this build", the same in every process."""
@@ -82,7 +103,7 @@ class Session:
             asked.repro.digest,
             case_digest(asked.case(case), asked.read.spec),
             asked.builds[build].identity,
-            asked.setting,
+            asked.setting_of(build),
             asked.device.kind,
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
@@ -106,6 +127,14 @@ class Session:
     def answer(self) -> Answer:
         """The answer, as far as it is known."""
         return answer(self.asked.question, self.known(), self.asked.wishes.policy)
+
+    def main_revision(self, revision: str) -> str:
+        """The commit of the main line that `revision`, as a build names it, stands for."""
+        return self.mainline.get(revision, revision)
+
+    def boundaries(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of builds between which something changed, as far as it is known."""
+        return self.answer().boundaries()
 
     def state(self, case: str, build: int) -> State | None:
         """The state of one case on one build."""

@@ -47,6 +47,9 @@ def _lines(report: Report) -> Iterator[str]:
     yield "### Bisecting"
     yield ""
     yield from (f"- {escape(sentence)}" for sentence in answer.summary(report))
+    for stage in report.stages:
+        said = " ".join(stage.summary)
+        yield f"- channel {escape(stage.channel)}, {code(stage.first)} to {code(stage.last)}: {escape(said)}"
     yield ""
     for finding in answer.findings(report):
         yield from _finding(finding)

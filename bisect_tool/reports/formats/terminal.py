@@ -45,11 +45,21 @@ def _lines(report: Report) -> Iterator[str]:
     for sentence in answer.summary(report):
         yield from _wrapped("=> ", sentence)
     yield ""
+    yield from _stages(report)
     for finding in answer.findings(report):
         yield from _finding(finding)
     yield from _timelines(report)
     yield from _notes(report)
     yield from _footer(report)
+
+
+def _stages(report: Report) -> Iterator[str]:
+    """What the other channels said, when several were searched."""
+    for stage in report.stages:
+        yield f"channel {stage.channel}, {stage.first} to {stage.last}:"
+        for sentence in stage.summary:
+            yield from _wrapped("   ", sentence)
+        yield ""
 
 
 def _wrapped(head: str, text: str) -> list[str]:

@@ -1,0 +1,31 @@
+"""Where a listing changes to another variant or Python version: two neighbours of one date with the same code.
+
+A state that differs between them says nothing about the code, so that it is no regression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from packaging.version import Version
+
+from bisect_tool.builds.build import Build
+
+
+def is_seam(older: Build, newer: Build) -> bool:
+    """Whether two neighbours are one version of one date, for different variants or Python versions."""
+    same_day = older.date is not None and newer.date is not None and older.date.date() == newer.date.date()
+    same_version = Version(older.version).public == Version(newer.version).public
+    return same_day and same_version and (older.variant, older.python) != (newer.variant, newer.python)
+
+
+def seams_of(builds: Sequence[Build]) -> tuple[int, ...]:
+    """The numbers of the older builds of all seams."""
+    return tuple(number for number, (older, newer) in enumerate(pairwise(builds)) if is_seam(older, newer))
+
+
+def described_side(build: Build) -> str:
+    """`variant cu126`, with the Python version where it is not the one that was wanted."""
+    python = f" on Python {build.python}" if build.python else ""
+    return f"variant {build.variant or 'without a name'}{python}"
