@@ -121,7 +121,7 @@ class Finder:
     def _facts_of_listed(self, files: Sequence[ListedFile]) -> dict[str, FileFacts]:
         """By location. The times of a page are taken when those of its oldest and its newest file prove right."""
         if self._times_are_right(files):
-            return {file.location: self._by_page(file) for file in files}
+            return self._by_page(files)
         asked = self.facts({self._address(file): _day(file) for file in files})
         elsewhere = {file.location: _day(file) for file in files if not _is_there(asked[self._address(file)])}
         asked |= self.facts(elsewhere)
@@ -140,10 +140,15 @@ class Finder:
             isinstance(facts, FileFacts) and facts.fingerprint == told[address] for address, facts in asked.items()
         )
 
-    def _by_page(self, file: ListedFile) -> FileFacts:
-        kept = self.memory.of([self._address(file)]).get(self._address(file))
-        size = kept.facts.size if kept and kept.facts.modified == file.uploaded else None
-        return FileFacts(there=True, size=size, modified=file.uploaded)
+    def _by_page(self, files: Sequence[ListedFile]) -> dict[str, FileFacts]:
+        """The times that the page gives; the sizes where they are remembered for the same content."""
+        kept = self.memory.of(self._address(file) for file in files)
+        found = {}
+        for file in files:
+            known = kept.get(self._address(file))
+            size = known.facts.size if known and known.facts.modified == file.uploaded else None
+            found[file.location] = FileFacts(there=True, size=size, modified=file.uploaded)
+        return found
 
     def _address(self, file: ListedFile) -> str:
         """Where the file lies on the index itself, whatever host the page points to."""

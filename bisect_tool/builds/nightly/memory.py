@@ -75,7 +75,7 @@ class Memory:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._files: dict[str, Remembered] = {}
+        self._files: dict[str, Remembered] | None = None
         self._insides: dict[tuple[str, str], str] = {}
 
     def of(self, addresses: Iterable[str]) -> Mapping[str, Remembered]:
@@ -83,19 +83,27 @@ class Memory:
 
         Raises `CacheNotWritable`, `DiskFull`.
         """
-        wanted = set(addresses)
-        if self._folder is not None and not wanted <= self._files.keys():
-            with self._open() as connection:
-                for address, asked, *facts in connection.execute("SELECT * FROM files"):
-                    self._files.setdefault(address, Remembered(_facts(*facts), datetime.fromtimestamp(asked, UTC)))
-        return {address: self._files[address] for address in wanted if address in self._files}
+        files = self._known()
+        return {address: files[address] for address in addresses if address in files}
+
+    def _known(self) -> dict[str, Remembered]:
+        """All that the file holds, read once: a few hundred bytes a nightly."""
+        if self._files is None:
+            self._files = {}
+            if self._folder is not None:
+                with self._open() as connection:
+                    rows = connection.execute("SELECT * FROM files").fetchall()
+                self._files = {
+                    row[0]: Remembered(_facts(*row[2:]), datetime.fromtimestamp(row[1], UTC)) for row in rows
+                }
+        return self._files
 
     def keep(self, answers: Mapping[str, FileFacts], now: datetime) -> None:
         """Remember answers that were given `now`.
 
         Raises `CacheNotWritable`, `DiskFull`.
         """
-        self._files.update({address: Remembered(facts, now) for address, facts in answers.items()})
+        self._known().update({address: Remembered(facts, now) for address, facts in answers.items()})
         if self._folder is None or not answers:
             return
         rows = [(address, now.timestamp(), *_columns(facts)) for address, facts in answers.items()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -37,7 +38,7 @@ class Candidate:
     filename: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Naming:
     """The names of the wheels of a package in one variant, for the Python and the machine of `target`."""
 
@@ -78,9 +79,16 @@ class Naming:
         )
 
     def _platforms(self, day: date) -> list[str]:
-        fitting = Fitting(self.target)
         tags = self.tables.platforms_of(self.package, self.variant, day)
-        return [tag for tag in dict.fromkeys(tags) if _fits(fitting, self._filename("1.0", tag))]
+        return [tag for tag in dict.fromkeys(tags) if self._fits(tag)]
+
+    def _fits(self, platform: str) -> bool:
+        name = read_wheel_name(self._filename("1.0", platform))
+        return name is not None and self._fitting.rank(name) is not None
+
+    @cached_property
+    def _fitting(self) -> Fitting:
+        return Fitting(self.target)
 
     def _candidate(self, day: date, base: Version, platform: str) -> Candidate:
         version = f"{base}.dev{day:%Y%m%d}+{self.variant}"
@@ -136,8 +144,3 @@ def _beside(companion: Companion, torch: Version, lag: int) -> Version:
 
 def _next(version: Version, steps: int) -> Version:
     return Version(f"{version.major}.{version.minor + steps}.0")
-
-
-def _fits(fitting: Fitting, filename: str) -> bool:
-    name = read_wheel_name(filename)
-    return name is not None and fitting.rank(name) is not None
