@@ -27,25 +27,25 @@ class _ShortRetry(Retry):
         return None if asked is None else min(asked, _LONGEST_WAIT)
 
 
-def open_session(pages: Path | None, *, backoff: float = 0.5) -> requests.Session:
+def open_session(pages: Path | None, *, backoff: float = 0.5, connections: int = 10) -> requests.Session:
     """A session that tries three times and keeps pages in the folder `pages` for as long as their headers say.
 
-    `backoff` is in seconds: the wait before the third try is twice that.
+    `backoff` is in seconds: the wait before the third try is twice that. `connections` are kept open for each host.
     """
     session = requests.Session()
     session.headers["User-Agent"] = f"bisect-tool/{__version__}"
-    adapter = _adapter(pages, backoff)
+    adapter = _adapter(pages, backoff, connections)
     session.mount("http://", adapter)
     session.mount("https://", adapter)
     return session
 
 
-def _adapter(pages: Path | None, backoff: float) -> HTTPAdapter:
+def _adapter(pages: Path | None, backoff: float, connections: int) -> HTTPAdapter:
     retries = _ShortRetry(
         total=_TRIES - 1,
         backoff_factor=backoff,
         status_forcelist=(429, 500, 502, 503, 504),
         raise_on_status=False,
     )
-    settings: dict[str, Any] = {"max_retries": retries}
+    settings: dict[str, Any] = {"max_retries": retries, "pool_maxsize": connections}
     return CacheControlAdapter(FileCache(pages), **settings) if pages else HTTPAdapter(**settings)

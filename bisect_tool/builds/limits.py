@@ -61,7 +61,8 @@ class Limit:
             case DateBound(_, start, end):
                 return entry.date is not None and start <= entry.date < end
             case VersionBound():
-                return self.bound.means(Version(entry.version))
+                version = Version(entry.version)
+                return self.bound.means(version) or (self.listing.dated and _is_nightly_of(self.bound.version, version))
             case _:
                 assert_never(self.bound)
 
@@ -82,27 +83,36 @@ class Limit:
 
     @cached_property
     def _meant(self) -> Sequence[Build | LeftOut]:
-        """The entries that a version bound names: exactly if there is one, builds rather than left-out versions."""
+        """The entries that a version bound names: exactly if there is one, builds rather than left-out versions.
+
+        In a dated stream without that release they are its nightlies.
+        """
+        assert isinstance(self.bound, VersionBound)
         for entries in (self.listing.builds, self.listing.left_out):
             meant = [entry for entry in entries if self.means(entry)]
-            exact = [entry for entry in meant if Version(entry.version) == getattr(self.bound, "version", None)]
+            of_version = [entry for entry in meant if self.bound.means(Version(entry.version))]
+            exact = [entry for entry in of_version if Version(entry.version) == self.bound.version]
             if meant:
-                return exact or meant
+                return exact or of_version or meant
         return ()
+
+    @cached_property
+    def _named(self) -> Build | LeftOut | None:
+        """The outermost entry that a version bound names."""
+        return self._meant[0 if self.side is Side.FROM else -1] if self._meant else None
 
     @cached_property
     def _date(self) -> datetime | None:
         """The date of a version bound, where its build or the version itself has one."""
         assert isinstance(self.bound, VersionBound)
-        return self._meant[0].date if self._meant else versions.date_in(self.bound.version)
+        return self._named.date if self._named else versions.date_in(self.bound.version)
 
     @cached_property
     def _place(self) -> Place | None:
         """Where a version bound lies, None when a dated stream does not tell."""
         assert isinstance(self.bound, VersionBound)
-        if self._meant:
-            entry = self._meant[0 if self.side is Side.FROM else -1]
-            return place_of(entry, dated=self.listing.dated)
+        if self._named:
+            return place_of(self._named, dated=self.listing.dated)
         if not self.listing.dated:
             return _BEGINNING, self.bound.version
         return (self._date, self.bound.version) if self._date else None
@@ -119,3 +129,8 @@ class Limit:
         else:
             inner = next((build for build in reversed(builds) if Version(build.version) <= version), None)
         return place_of(inner, dated=self.listing.dated) if inner else None
+
+
+def _is_nightly_of(asked: Version, version: Version) -> bool:
+    """Whether a nightly was made on the way to the release that was asked for: 2.12.0.dev20260301 for `2.12`."""
+    return str(asked) == asked.base_version and version.is_devrelease and Version(version.base_version) == asked

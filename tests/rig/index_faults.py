@@ -25,6 +25,7 @@ class FaultKind(Enum):
     HTML_ONLY = auto()
     NO_RANGES = auto()
     NO_METADATA = auto()
+    NO_HEAD = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,12 @@ class Fault:
     status: int = 0
     seconds: float = 0.0
     content: bytes = b""
+    retry_after: int | None = None
 
 
-def status(code: int, *, times: int | None = None, after: int = 0) -> Fault:
-    """Answer with this HTTP status and a short text."""
-    return Fault(FaultKind.STATUS, times, after, status=code)
+def status(code: int, *, times: int | None = None, after: int = 0, retry_after: int | None = None) -> Fault:
+    """Answer with this HTTP status and a short text; `retry_after` (seconds) goes into the header of that name."""
+    return Fault(FaultKind.STATUS, times, after, status=code, retry_after=retry_after)
 
 
 def slow(seconds: float, *, times: int | None = None) -> Fault:
@@ -115,6 +117,11 @@ def html_only() -> Fault:
 def without_ranges() -> Fault:
     """Ignore range requests."""
     return Fault(FaultKind.NO_RANGES)
+
+
+def without_head(*, times: int | None = None) -> Fault:
+    """Answer 405 to every HEAD request."""
+    return Fault(FaultKind.NO_HEAD, times)
 
 
 def without_metadata() -> Fault:

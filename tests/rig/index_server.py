@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import hashlib
-import re
-import socket
-import struct
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from email.utils import formatdate, parsedate_to_datetime
+from email.utils import formatdate
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from packaging.utils import canonicalize_name
@@ -22,6 +15,7 @@ from packaging.utils import canonicalize_name
 from tests.rig import index_pages
 from tests.rig.index_faults import Fault, FaultKind
 from tests.rig.index_state import Index, Planted, Request, RequestKind
+from tests.rig.loopback import LoopbackHandler, LoopbackServer, asked_span, is_known
 
 LOGIN_PAGE = b"<!DOCTYPE html>\n<html><body><form>Please sign in to this network.</form></body></html>\n"
 PIECES = 10
@@ -36,57 +30,29 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-class IndexServer(ThreadingHTTPServer):
-    """A thread per connection; `cut_off` ends them all."""
-
-    daemon_threads = False
-    request_queue_size = 128
+class IndexServer(LoopbackServer):
+    """Serves one index."""
 
     def __init__(self, index: Index, port: int) -> None:
-        super().__init__(("127.0.0.1", port), Handler)
+        super().__init__(port, Handler)
         self.index = index
-        self.connections: set[socket.socket] = set()
-        index.port = self.server_address[1]
-
-    def cut_off(self) -> None:
-        """Close every connection."""
-        for connection in tuple(self.connections):
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no error of the index; everything else is shown."""
-        if not isinstance(sys.exception(), (ConnectionError, TimeoutError)):
-            super().handle_error(request, client_address)
+        index.port = self.port
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(LoopbackHandler):
     """One connection."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     server: IndexServer
 
-    def setup(self) -> None:
-        super().setup()
-        self.server.connections.add(self.connection)
-
-    def finish(self) -> None:
-        self.server.connections.discard(self.connection)
-        with contextlib.suppress(OSError):
-            super().finish()
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
-        """Keep still: the request log is in `Index.log`."""
-
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - http.server looks for this name
         """Answer, with the faults of the moment."""
         kind, name = _asked_for(urlsplit(self.path).path)
         faults = self.server.index.striking(name)
         kinds = {planted.fault.kind: planted.fault for planted in faults}
         reply = self._reply(kind, name, faults)
         if fault := kinds.get(FaultKind.STATUS):
-            reply = Reply(fault.status, f"{fault.status} planted by the rig\n".encode())
+            again = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
+            reply = Reply(fault.status, f"{fault.status} planted by the rig\n".encode(), again)
         if fault := kinds.get(FaultKind.SLOW) or kinds.get(FaultKind.HANG):
             self.server.index.closing.wait(fault.seconds)
         cut = FaultKind.RESET in kinds or FaultKind.HANG in kinds
@@ -97,11 +63,11 @@ class Handler(BaseHTTPRequestHandler):
         request = Request(self.command, self.path, kind, name, reply.status, len(body), header)
         self.server.index.log.requests.append(request)  # before the answer, so that a client finds it in the log
         if cut:
-            self._reset()
+            self.reset()
         else:
             self._send(reply, body, kinds)
 
-    do_HEAD = do_GET  # noqa: N815 - the name is the base class's
+    do_HEAD = do_GET  # noqa: N815 - likewise
 
     def _reply(self, kind: RequestKind, name: str, faults: Sequence[Planted]) -> Reply:
         match kind:
@@ -165,28 +131,21 @@ class Handler(BaseHTTPRequestHandler):
 
     def _conditional(self, reply: Reply) -> Reply:
         """304 when the client has this very content."""
-        known = self.headers.get("If-None-Match")
-        since, changed = self.headers.get("If-Modified-Since"), reply.headers.get("Last-Modified")
-        fresh = reply.headers["ETag"] in known if known else False
-        if not known and since and changed:
-            fresh = parsedate_to_datetime(changed) <= parsedate_to_datetime(since)
+        fresh = is_known(self.headers, reply.headers["ETag"], reply.headers.get("Last-Modified"))  # type: ignore[arg-type]
         return Reply(304, headers=reply.headers) if fresh else reply
 
     def _ranged(self, reply: Reply) -> Reply:
         """The part that a Range header asks for; several ranges at once are answered with everything."""
         reply.headers["Accept-Ranges"] = "bytes"
-        asked = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
-        if reply.status != HTTPStatus.OK or not asked or asked.groups() == ("", ""):
-            return reply
         total = len(reply.body)
-        first, last = asked.groups()
-        start = int(first) if first else max(0, total - int(last))
-        end = min(int(last), total - 1) if first and last else total - 1
-        if start > end:
+        span = asked_span(self.headers.get("Range", ""), total)
+        if reply.status != HTTPStatus.OK or span is None:
+            return reply
+        start, stop = span
+        if start >= stop:
             return Reply(416, headers={"Content-Range": f"bytes */{total}"})
-        return Reply(
-            206, reply.body[start : end + 1], reply.headers | {"Content-Range": f"bytes {start}-{end}/{total}"}
-        )
+        headers = reply.headers | {"Content-Range": f"bytes {start}-{stop - 1}/{total}"}
+        return Reply(206, reply.body[start:stop], headers)
 
     def _send(self, reply: Reply, body: bytes, kinds: dict[FaultKind, Fault]) -> None:
         announced = len(reply.body)
@@ -208,12 +167,6 @@ class Handler(BaseHTTPRequestHandler):
             if pause:
                 self.server.index.closing.wait(pause)
             self.wfile.write(body[start : start + step])
-
-    def _reset(self) -> None:
-        """Close with RST instead of FIN: linger for no time."""
-        self.close_connection = True
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.connection.close()
 
 
 def _etag(body: bytes) -> str:

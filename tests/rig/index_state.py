@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -26,7 +27,11 @@ class RequestKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request and its answer; `sent` is the number of body bytes, `header` the request's, with lower-case names."""
+    """One request and its answer.
+
+    `sent` is the number of body bytes, `header` the request's, with lower-case names. `host` tells the hosts of one
+    index apart where it has several.
+    """
 
     method: str
     path: str
@@ -35,6 +40,7 @@ class Request:
     status: int
     sent: int
     header: dict[str, str]
+    host: str = ""
 
 
 @dataclass(slots=True)
@@ -43,13 +49,18 @@ class RequestLog:
 
     requests: list[Request] = field(default_factory=list)
 
-    def of(self, kind: RequestKind | None = None, name: str = "*") -> list[Request]:
-        """Those of a kind whose project or file name matches the pattern `name`."""
-        return [r for r in self.requests if kind in (None, r.kind) and fnmatchcase(r.name, name)]
+    def of(self, kind: RequestKind | None = None, name: str = "*", *, method: str | None = None) -> list[Request]:
+        """Those of a kind and a method whose project or file name matches the pattern `name`."""
+        chosen = (r for r in tuple(self.requests) if kind in (None, r.kind) and method in (None, r.method))
+        return [request for request in chosen if fnmatchcase(request.name, name)]
 
-    def count(self, kind: RequestKind | None = None, name: str = "*") -> int:
+    def count(self, kind: RequestKind | None = None, name: str = "*", *, method: str | None = None) -> int:
         """How many there were."""
-        return len(self.of(kind, name))
+        return len(self.of(kind, name, method=method))
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """How many there were of each method and kind, such as ``("HEAD", "file")``."""
+        return dict(Counter((request.method, request.kind.value) for request in tuple(self.requests)))
 
     def sent(self, kind: RequestKind | None = None, name: str = "*") -> int:
         """How many body bytes were sent."""

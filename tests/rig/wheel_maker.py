@@ -66,14 +66,27 @@ def make_wheel(
     that METADATA names instead of `version`. `uploaded` becomes the time of the file.
     """
     other = "0.0.0" if WheelFault.OTHER_VERSION_INSIDE in broken else version
+    metadata = metadata_text(package, metadata_version_override or other, requires, requires_python)
+    content = wheel_content(package, version, modules=modules, metadata=metadata, tag=tag, broken=broken)
+    return _put(folder / wheel_filename(package, version, tag, build_number), content, uploaded, yanked)
+
+
+def wheel_content(
+    package: str,
+    version: str,
+    *,
+    modules: Mapping[str, str],
+    metadata: str,
+    tag: str = "py3-none-any",
+    broken: Collection[WheelFault] = (),
+) -> bytes:
+    """The bytes of a wheel whose METADATA is `metadata`."""
     members = dict(_code(modules, broken))
     info = f"{escaped(package)}-{version}.dist-info"
-    metadata = _metadata(package, metadata_version_override or other, requires, requires_python)
     members[f"{info}/METADATA"] = "Metadata-Version: 2.1\n" if WheelFault.BROKEN_METADATA in broken else metadata
     members[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: rig\nRoot-Is-Purelib: true\nTag: {tag}\n"
     members[f"{info}/RECORD"] = _record(members, f"{info}/RECORD", WheelFault.WRONG_RECORD in broken)
-    content = _damaged(_zipped(members), broken)
-    return _put(folder / wheel_filename(package, version, tag, build_number), content, uploaded, yanked)
+    return _damaged(_zipped(members), broken)
 
 
 def make_sdist(
@@ -83,7 +96,7 @@ def make_sdist(
     stem = f"{escaped(package)}-{version}"
     buffer = io.BytesIO()
     with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as zipped, tarfile.open(fileobj=zipped, mode="w") as archive:
-        text = _metadata(package, version, (), None).encode()
+        text = metadata_text(package, version).encode()
         member = tarfile.TarInfo(f"{stem}/PKG-INFO")
         member.size = len(text)
         archive.addfile(member, io.BytesIO(text))
@@ -112,7 +125,8 @@ def _code(modules: Mapping[str, str], broken: Collection[WheelFault]) -> Mapping
     return modules
 
 
-def _metadata(package: str, version: str, requires: Iterable[str], requires_python: str | None) -> str:
+def metadata_text(package: str, version: str, requires: Iterable[str] = (), requires_python: str | None = None) -> str:
+    """METADATA of a wheel that needs `requires`."""
     lines = ["Metadata-Version: 2.1", f"Name: {package}", f"Version: {version}", "Summary: made by the test rig"]
     if requires_python:
         lines.append(f"Requires-Python: {requires_python}")

@@ -29,10 +29,11 @@ from bisect_tool.builds.build import Build, Installation, Listing, Wanted
 from bisect_tool.builds.cache_faults import cannot_keep
 from bisect_tool.builds.channel import Access
 from bisect_tool.builds.index_address import IndexAddress, find_index, without_credentials
+from bisect_tool.builds.index_faults import not_a_page, unreachable
 from bisect_tool.builds.index_session import TIMEOUTS, open_session
 from bisect_tool.builds.nothing_fits import nothing_fits
 from bisect_tool.builds.streams import FoundFile, listing_of
-from bisect_tool.errors import IndexUnreachable, PackageNotFound
+from bisect_tool.errors import PackageNotFound
 
 
 def open_channel(access: Access) -> ReleaseChannel:
@@ -87,14 +88,14 @@ class ReleaseChannel:
         except NoSuchProjectError as error:
             raise _not_there(package, where) from error
         except requests.RequestException as error:
-            raise _unreachable(error, where) from error
+            raise unreachable(error, where) from error
         except (ValueError, UnsupportedRepoVersionError) as error:
-            raise _not_a_page(where) from error
+            raise not_a_page(where) from error
         except OSError as error:
             raise cannot_keep("index pages", self.pages, error) from error
         # A login page or a list of other things is HTML as well; only a page that says what it is may be empty.
         if page.repository_version is None and not any(file.version for file in files):
-            raise _not_a_page(where)
+            raise not_a_page(where)
         return files
 
     def _fetch(self, package: str) -> ProjectPage:
@@ -135,44 +136,3 @@ def _not_there(package: str, where: str) -> PackageNotFound:
         where=where,
         advice="Look at the spelling of `package`; if it lives on another index, give that with --index.",
     )
-
-
-def _unreachable(error: requests.RequestException, where: str) -> IndexUnreachable:
-    if error.response is not None:
-        return _refused(error.response.status_code, where)
-    for kind, (what, advice) in _FAULTS.items():
-        if isinstance(error, kind):
-            return IndexUnreachable(what, where=where, advice=advice)
-    return IndexUnreachable(f"the index cannot be asked ({type(error).__name__})", where=where, advice=_ANOTHER)
-
-
-def _refused(status: int, where: str) -> IndexUnreachable:
-    if status in {401, 403}:
-        what = f"the index refused to answer (status {status})"
-        advice = "Check the user name and password in the address of the index, and the spelling of `package`."
-    else:
-        what = f"the index answered with an error (status {status})"
-        advice = _LATER if status >= _SERVER_ERROR or status == _TOO_MANY else _ANOTHER
-    return IndexUnreachable(what, where=where, advice=advice)
-
-
-def _not_a_page(where: str) -> IndexUnreachable:
-    advice = f"{_ANOTHER} It often ends in /simple/."
-    return IndexUnreachable("the answer is not an index page", where=where, advice=advice)
-
-
-_SERVER_ERROR, _TOO_MANY = 500, 429
-_ANOTHER = "Check the address of the index, or give another one with --index."
-_LATER = "Start again later, or give another index with --index."
-_NETWORK = "Check the network and the proxy, then start again; without a network use the channel `wheelhouse`."
-_TRUST = "Name the certificates that you trust in REQUESTS_CA_BUNDLE, or give another index with --index."
-# Looked through in this order: a connection error may be one of the special ones before it.
-_FAULTS: dict[type[Exception], tuple[str, str]] = {
-    requests.Timeout: ("the index did not answer in time", _NETWORK),
-    requests.exceptions.SSLError: ("the certificate of the index was not accepted", _TRUST),
-    requests.exceptions.ProxyError: ("the proxy in front of the index cannot be reached", _NETWORK),
-    requests.ConnectionError: ("the index cannot be reached", _NETWORK),
-    requests.exceptions.ChunkedEncodingError: ("the index stopped in the middle of its answer", _LATER),
-    requests.exceptions.ContentDecodingError: ("the answer of the index is damaged", _LATER),
-    ValueError: ("the answer is not an index page", _ANOTHER),
-}

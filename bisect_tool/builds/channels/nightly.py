@@ -1,0 +1,140 @@
+"""The channel `nightly`: PyTorch's nightlies, those that the index lists and those that it only hides.
+
+How it works, what it costs and what could not be checked: `docs/nightlies.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+
+from packaging.utils import canonicalize_name
+
+from bisect_tool.builds.build import Build, Installation, Listing, Wanted
+from bisect_tool.builds.channel import Access
+from bisect_tool.builds.nightly.assembling import Assembled, Assembler
+from bisect_tool.builds.nightly.choice import AUTO, Line, lines_for
+from bisect_tool.builds.nightly.dates import first_date, last_date, variant_in
+from bisect_tool.builds.nightly.finder import Finder
+from bisect_tool.builds.nightly.memory import FileFacts, Memory
+from bisect_tool.builds.nightly.pages import read_page
+from bisect_tool.builds.nightly.site import Site, Unanswered, open_site
+from bisect_tool.builds.nightly.tables import Span, Tables, read_tables
+from bisect_tool.builds.nightly.telling import no_builds, notes_on, nothing_runs
+from bisect_tool.errors import BoundError
+
+
+def open_channel(access: Access) -> NightlyChannel:
+    """The nightlies at the address that `access` names, else PyTorch's own."""
+    return NightlyChannel(open_site(access.nightly_index), Memory(access.pages), access)
+
+
+@dataclass(frozen=True, slots=True)
+class NightlyChannel:
+    """Lists nightlies by date. `clock` gives the time (UTC, aware)."""
+
+    site: Site
+    memory: Memory
+    access: Access
+    tables: Tables = field(default_factory=read_tables, repr=False)
+    clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
+
+    def source_address(self) -> str:
+        """The address of the index of nightlies, without credentials."""
+        return self.site.address
+
+    def listing(self, wanted: Wanted) -> Listing:
+        """The builds of the range, oldest first, in one variant for one Python; cut where no single one serves.
+
+        Raises:
+            BoundError: a bound is neither date nor version, or `from` is after `to`.
+            PackageNotFound: no such package or variant, or none of its builds of these dates runs here.
+            IndexUnreachable: no answer, or no index page.
+            CacheNotWritable, DiskFull: answers cannot be kept.
+        """
+        wanted = self._with_variant(wanted)
+        first, last = self._dates(wanted)
+        finder = self._finder(wanted.package)
+        lines = self._known_longer(lines_for(self.tables, wanted), finder)
+        span = Span(first or self.tables.begin, last)
+        if not lines:
+            raise nothing_runs(self.tables, wanted, span, self.source_address())
+        assembled = Assembler(finder, wanted.target).assemble(lines, first, last)
+        if not assembled.builds:
+            raise self._nothing(wanted, lines, span)
+        return self._as_listing(assembled, wanted)
+
+    def installation(self, build: Build) -> Installation:
+        """The file itself by its address."""
+        return Installation((f"{build.package} @ {self.site.dressed(build.location)}",))
+
+    def current(self, build: Build) -> Build:
+        """The build as the index has it now; asks for it. A build that is gone stays as it was: uv says so.
+
+        Raises:
+            IndexUnreachable: no answer.
+            CacheNotWritable, DiskFull: the answer cannot be kept.
+        """
+        addresses = dict.fromkeys((self._address_of(build), build.location))
+        for address in addresses:
+            facts = self.site.ask([address])[address]
+            if isinstance(facts, Unanswered):
+                raise facts.error
+            self.memory.keep({address: facts}, self.clock())
+            if facts.there:
+                return _as_it_is(build, facts)
+        return build
+
+    def _address_of(self, build: Build) -> str:
+        """Where its identity comes from: the file on the index itself; the page may point to another host."""
+        at_root = f"/{build.variant}/" not in build.location
+        return self.site.url(*([] if at_root or not build.variant else [build.variant]), build.filename)
+
+    def _with_variant(self, wanted: Wanted) -> Wanted:
+        named = variant_in(wanted.from_, wanted.to) if wanted.variant == AUTO else None
+        return replace(wanted, variant=named) if named else wanted
+
+    def _dates(self, wanted: Wanted) -> tuple[date | None, date]:
+        today = self.clock().date()
+        first, last = first_date(self.tables, wanted.from_), last_date(self.tables, wanted.to, today)
+        if first is not None and first > last:
+            if first > today:
+                raise BoundError(f"from {wanted.from_}: that is after today", advice="Give an earlier `from`.")
+            raise BoundError(
+                f"from ({wanted.from_}) is after to ({wanted.to})",
+                advice="Exchange them: `from` is the older one, also when a fix is looked for.",
+            )
+        return first, last
+
+    def _finder(self, package: str) -> Finder:
+        return Finder(self.site, self.memory, self.tables, canonicalize_name(package), self.clock, self.access.tell)
+
+    def _known_longer(self, lines: Sequence[Line], finder: Finder) -> list[Line]:
+        """A variant that the table ends lately may still be listed: then it goes on to what the page says."""
+        lately = self.clock().date() - self.tables.after - self.tables.after
+        longer = []
+        for line in lines:
+            newest = finder.newest_listed(line.variant) if lately < line.span.last < self.clock().date() else None
+            longer.append(replace(line, span=Span(line.span.first, max(newest, line.span.last))) if newest else line)
+        return longer
+
+    def _nothing(self, wanted: Wanted, lines: Sequence[Line], span: Span) -> Exception:
+        files = read_page(self.site, wanted.package)
+        listed = None if files is None else sorted({file.variant for file in files if file.variant})
+        variants = list(dict.fromkeys(line.variant for line in lines))
+        return no_builds(self.tables, wanted, variants, span, self.source_address(), listed)
+
+    def _as_listing(self, assembled: Assembled, wanted: Wanted) -> Listing:
+        return Listing(
+            builds=assembled.builds,
+            left_out=assembled.left_out,
+            source=self.source_address(),
+            dated=True,
+            has_upload_times=True,
+            notes=notes_on(assembled, wanted),
+        )
+
+
+def _as_it_is(build: Build, facts: FileFacts) -> Build:
+    return replace(build, size=facts.size, fingerprint=facts.fingerprint)

@@ -1,0 +1,156 @@
+"""Asking the place of the nightlies: pages, single files, parts of files; with few requests, many at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import requests
+
+from bisect_tool.builds.index_address import without_credentials
+from bisect_tool.builds.index_faults import refused, unreachable
+from bisect_tool.builds.index_session import open_session
+from bisect_tool.builds.nightly.memory import FileFacts
+from bisect_tool.errors import IndexUnreachable
+
+OPTION = "--nightly-index"
+PYTORCHS_OWN = "https://download.pytorch.org/whl/nightly"
+WORKERS = 16
+_TIMEOUTS = (10.0, 30.0)
+# Amazon's storage answers 403 for a file that is not there when nobody may list the folder.
+_ABSENT = frozenset({403, 404, 410})
+_NO_HEAD = frozenset({405, 501})
+_OK = (200, 206)
+_PLAIN = {"Accept-Encoding": "identity"}  # the length of the file, not of something packed on the way
+# A few files that cannot be asked are left out with the reason; more of them mean that the index is in trouble.
+_MOST_UNANSWERED, _MOST_UNANSWERED_SHARE = 3, 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """The index gave no usable answer about a file, after several attempts; `reason` is for people."""
+
+    reason: str
+    error: IndexUnreachable = field(repr=False, compare=False)
+
+
+@dataclass(slots=True)
+class Site:
+    """The index of nightlies at `address`, without user and password; these are added for its own host only.
+
+    `heads` counts the files that were asked for; the retries of a request count as one.
+    """
+
+    address: str
+    user: str = field(default="", repr=False)
+    backoff: float = 0.5
+    heads: int = 0
+    refuses_head: bool = False
+
+    def url(self, *parts: str) -> str:
+        """The address of something below the index."""
+        return "/".join((self.address, *(quote(part, safe="/") for part in parts)))
+
+    def dressed(self, address: str) -> str:
+        """The address with user and password where it is on the host of the index."""
+        mine, its = urlsplit(self.address), urlsplit(address)
+        if not self.user or (mine.scheme, mine.netloc) != (its.scheme, its.netloc):
+            return address
+        return urlunsplit(its._replace(netloc=f"{self.user}@{its.netloc}"))
+
+    def open(self) -> requests.Session:
+        """A session for it; to be closed."""
+        return open_session(None, backoff=self.backoff, connections=WORKERS)
+
+    def page(self, address: str, accept: str) -> requests.Response | None:
+        """The page at an address, None when there is none.
+
+        Raises `IndexUnreachable`.
+        """
+        try:
+            with self.open() as session:
+                answer = session.get(self.dressed(address), headers={"Accept": accept}, timeout=_TIMEOUTS)
+        except requests.RequestException as error:
+            raise unreachable(error, address, OPTION) from error
+        if answer.status_code in _ABSENT:
+            return None
+        if answer.status_code not in _OK:
+            raise refused(answer.status_code, address, OPTION)
+        return answer
+
+    def ask(
+        self, addresses: Iterable[str], tell: Callable[[int], None] = lambda _done: None
+    ) -> Mapping[str, FileFacts | Unanswered]:
+        """What is known of each file, by its address, asked in parallel; `tell` takes the number of answers so far.
+
+        Raises `IndexUnreachable` when too many are not answered.
+        """
+        wanted = list(dict.fromkeys(addresses))
+        answers: dict[str, FileFacts | Unanswered] = {}
+        with self.open() as session, ThreadPoolExecutor(WORKERS, thread_name_prefix="nightly") as pool:
+            futures = {address: pool.submit(self._facts, session, address) for address in wanted}
+            try:
+                for address, future in futures.items():
+                    answers[address] = future.result()
+                    tell(len(answers))
+                    _give_up_if_in_trouble(answers, len(wanted))
+            finally:
+                pool.shutdown(cancel_futures=True)
+        return answers
+
+    def _facts(self, session: requests.Session, address: str) -> FileFacts | Unanswered:
+        try:
+            self.heads += 1
+            with self._asked(session, self.dressed(address)) as answer:
+                if answer.status_code in _ABSENT:
+                    return FileFacts(there=False)
+                if answer.status_code in _OK:
+                    return _facts_of(answer)
+                error = refused(answer.status_code, address, OPTION)
+        except requests.RequestException as fault:
+            error = unreachable(fault, address, OPTION)
+        return Unanswered(error.what, error)
+
+    def _asked(self, session: requests.Session, address: str) -> requests.Response:
+        """HEAD, or one byte where a server refuses that."""
+        if not self.refuses_head:
+            answer = session.head(address, headers=_PLAIN, allow_redirects=True, timeout=_TIMEOUTS)
+            if answer.status_code not in _NO_HEAD:
+                return answer
+            answer.close()
+            self.refuses_head = True
+        return session.get(address, headers={**_PLAIN, "Range": "bytes=0-0"}, stream=True, timeout=_TIMEOUTS)
+
+
+def open_site(address: str | None, backoff: float = 0.5) -> Site:
+    """The site at an address as the user gave it, None: PyTorch's own."""
+    url = (address or PYTORCHS_OWN).rstrip("/")
+    return Site(without_credentials(url), urlsplit(url).netloc.rpartition("@")[0], backoff)
+
+
+def _give_up_if_in_trouble(answers: Mapping[str, FileFacts | Unanswered], wanted: int) -> None:
+    failed = [answer for answer in answers.values() if isinstance(answer, Unanswered)]
+    if len(failed) > max(_MOST_UNANSWERED, wanted * _MOST_UNANSWERED_SHARE):
+        raise failed[0].error
+
+
+def _facts_of(answer: requests.Response) -> FileFacts:
+    total = answer.headers.get("Content-Range", "").rpartition("/")[2] if answer.status_code == 206 else ""
+    size = total or answer.headers.get("Content-Length", "")
+    return FileFacts(
+        there=True,
+        size=int(size) if size.isdecimal() else None,
+        modified=_time(answer.headers.get("Last-Modified")),
+        etag=answer.headers.get("ETag"),
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        return parsedate_to_datetime(text).astimezone(UTC) if text else None
+    except ValueError:
+        return None
