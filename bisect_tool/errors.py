@@ -146,6 +146,18 @@ class OutputNotWritten(BisectError):
     status = 28
 
 
+class HistoryUnavailable(BisectError):
+    """The commits between two builds cannot be read: no network, a rate limit, a clone that lacks them."""
+
+    status = 31
+
+
+class RevisionUnknown(BisectError):
+    """The history does not have such a commit, tag or branch, or the name fits several."""
+
+    status = 32
+
+
 class Interrupted(BisectError):
     """Ctrl-C or SIGTERM. Everything that had finished is stored."""
 
