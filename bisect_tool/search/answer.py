@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bisect_tool.search.knowledge import Known, Question, judged_of, timeline
+from bisect_tool.search.knowledge import Known, Question, judged_of, timelines
 from bisect_tool.search.luck import is_convincing
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.states import Judged, State, Untestable, face
@@ -95,13 +95,13 @@ class Answer:
 def answer(question: Question, known: Known, policy: Policy | None = None) -> Answer:
     """The answer as far as it is known; also usable before the search is over, when ends are merely `NARROWED`."""
     policy = policy or Policy()
-    timelines = {case: timeline(question, known, case) for case in (*question.controls, *question.tests)}
+    lines = timelines(question, known, (*question.controls, *question.tests))
     failures = tuple(
-        FailureAnswer(failure, case, _episodes(question, timelines[case], failure, policy))
+        FailureAnswer(failure, case, _episodes(question, lines[case], failure, policy))
         for case in question.tests
-        for failure in _failures_of(timelines[case])
+        for failure in _failures_of(lines[case])
     )
-    return Answer(_outcome(question, timelines, failures), failures, timelines)
+    return Answer(_outcome(question, lines, failures), failures, lines)
 
 
 def _failures_of(states: Mapping[int, State]) -> list[str]:
@@ -164,11 +164,11 @@ class _Edges:
 
 
 def _outcome(
-    question: Question, timelines: Mapping[str, Mapping[int, State]], failures: tuple[FailureAnswer, ...]
+    question: Question, lines: Mapping[str, Mapping[int, State]], failures: tuple[FailureAnswer, ...]
 ) -> Outcome:
     ends = [end for failure in failures for episode in failure.episodes for end in (episode.appeared, episode.fixed)]
     changes = [end for end in ends if end.kind is not Kind.OPEN]
     if changes:
         return Outcome.EXACT if all(end.kind is Kind.EXACT for end in changes) else Outcome.NARROWED
-    judged = [len(judged_of(timelines[case])) for case in question.tests]
+    judged = [len(judged_of(lines[case])) for case in question.tests]
     return Outcome.NO_CHANGE if judged and min(judged) > 1 else Outcome.NOT_JUDGED

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from bisect_tool.search.knowledge import Question
+from collections.abc import Iterator, Sequence
+from math import log
+
+from bisect_tool.search.knowledge import Gap, Question
+from bisect_tool.search.splits import cheaper
 from bisect_tool.search.states import face
 from bisect_tool.search.wishes import Purpose, View, Wish
 
@@ -12,18 +16,38 @@ FIRST_STEP = 7
 GROWTH = 8
 
 
-def end_wishes(question: Question, view: View) -> list[Wish]:
-    """What is still to be probed at the ends: each end itself, then the walk back, then how far it can be tested."""
+def end_wishes(question: Question, view: View, cheap: Sequence[Sequence[int]] = ()) -> list[Wish]:
+    """What is still to be probed at the ends: each end itself, then the walk back, then how far it can be tested.
+
+    `cheap` are groups of builds that cost less than others: a step of the walk back may prefer them.
+    """
     edges = [_inwards(view, range(question.size - 1, -1, -1))]
     if not question.open_start:
         edges.append(_inwards(view, range(question.size)))
     wishes = [Wish(view.case, build, 2.0, Purpose.END) for build in edges if build is not None]
+    wishes += _landmarks(question, view, wishes)
     if wishes or not view.judged:
         return wishes
-    if question.open_start and (step := _step_back(question, view)) is not None:
-        return [Wish(view.case, step, 1.5, Purpose.WALK)]
+    if question.open_start and (steps := list(_steps_back(question, view, cheap))):
+        return steps
     limits = (_floor(view), _ceiling(view))
     return [Wish(view.case, build, 2.0, Purpose.END) for build in limits if build is not None]
+
+
+def _landmarks(question: Question, view: View, others: Sequence[Wish]) -> Iterator[Wish]:
+    """Each landmark like an end; of one that is untestable the next testable build on either side.
+
+    With an unknown start only those that the walk back has passed count.
+    """
+    wished = {wish.build for wish in others}
+    for landmark in question.landmarks:
+        if landmark in view.judged or (question.open_start and not (view.judged and landmark >= min(view.judged))):
+            continue
+        around = (_inwards(view, range(landmark, question.size)), _inwards(view, range(landmark, -1, -1)))
+        for build in around:
+            if build is not None and build not in wished:
+                wished.add(build)
+                yield Wish(view.case, build, 2.0, Purpose.LANDMARK)
 
 
 def _inwards(view: View, builds: range) -> int | None:
@@ -32,23 +56,35 @@ def _inwards(view: View, builds: range) -> int | None:
     None once a judged build bounds the range, or when all of these were tried in vain: the cost stays logarithmic even
     where nothing can be tested.
     """
-    nearest = min((builds.index(build) for build in view.judged), default=len(builds))
+    if builds and builds[0] in view.judged:
+        return None
+    nearest = min((builds.index(build) for build in view.judged if build in builds), default=len(builds))
     step = 0
     while step < nearest:
-        if builds[step] not in view.states:
+        if not view.is_tried(builds[step]):
             return builds[step]
         step = max(1, step * 2)
     return None
 
 
-def _step_back(question: Question, view: View) -> int | None:
-    """The next step back from the newest build; None when the state has changed or the oldest build is reached."""
-    if 0 in view.states or not view.is_steady:
-        return None
-    newest, oldest_tried, back = question.size - 1, min(view.states), FIRST_STEP
-    while newest - back >= oldest_tried:
+def _steps_back(question: Question, view: View, cheap: Sequence[Sequence[int]]) -> Iterator[Wish]:
+    """Where the next step back from the newest build may go; nothing when the state has changed or the oldest is reached.
+
+    The step itself is worth most. Cheaper builds at about its distance are offered too, worth the less the further off
+    they are; nothing at the distance of the step before or the step after.
+    """
+    newest, oldest_tried, back = question.size - 1, view.oldest_tried, FIRST_STEP
+    if oldest_tried == 0 or not view.is_steady:
+        return
+    while back < 2 * (newest - oldest_tried):
         back *= GROWTH
-    return max(0, newest - back)
+    aim = max(0, newest - back)
+    yield Wish(view.case, aim, 1.5, Purpose.WALK)
+    window = Gap(max(-1, newest - back * GROWTH), min(oldest_tried, newest - back // GROWTH), (), differs=False)
+    for build in set(cheaper(window, cheap, (aim,))) - {aim}:
+        off = abs(log((newest - build) / (newest - aim), GROWTH))
+        if off < 1:
+            yield Wish(view.case, build, 1.5 * (1 - off), Purpose.WALK)
 
 
 def _floor(view: View) -> int | None:
@@ -59,12 +95,12 @@ def _floor(view: View) -> int | None:
     oldest = min(view.judged)
     if not view.is_steady and not face(view.judged[oldest]):
         return None
-    unusable = max((build for build in view.states if build < oldest), default=oldest - 1)
+    unusable = max((build for build in view.in_vain if build < oldest), default=oldest - 1)
     return None if oldest - unusable <= 1 else (oldest + unusable) // 2
 
 
 def _ceiling(view: View) -> int | None:
     """Where to look for the newest usable build, when a newer one turned out untestable; None when it is known."""
     newest = max(view.judged)
-    unusable = min((build for build in view.states if build > newest), default=newest + 1)
+    unusable = min((build for build in view.in_vain if build > newest), default=newest + 1)
     return None if unusable - newest <= 1 else (newest + unusable + 1) // 2

@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from bisect_tool.search.prices import Prices
 from bisect_tool.search.states import Judged, Passing, Result, State, Untestable, face, state_of
+
+Results = tuple[Result, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """Builds 0 to `size` - 1, oldest first; the cases by name.
 
-    With `open_start` the beginning is unknown: the search walks back from the newest build.
+    With `open_start` the beginning is unknown: the search walks back from the newest build. `landmarks` are builds that
+    must be judged like the ends. `weights[i]` says how likely, next to the others, a change lies between build i - 1 and
+    build i (`weights[0]` says nothing); None: everywhere alike. Weights save probes and never change the answer.
     """
 
     size: int
     tests: tuple[str, ...]
     controls: tuple[str, ...] = ()
     open_start: bool = False
+    landmarks: tuple[int, ...] = ()
+    weights: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """`results` by (case, build); `broken`: builds that cannot be installed or proven, with the reason.
 
-    `ready` are the builds whose environment is here already: they cost less.
+    `ready` are the builds whose environment is here already; `prices` says what a probe of each build costs.
     """
 
-    results: Mapping[tuple[str, int], tuple[Result, ...]] = field(default_factory=dict)
+    results: Mapping[tuple[str, int], Results] = field(default_factory=dict)
     broken: Mapping[int, str] = field(default_factory=dict)
     ready: frozenset[int] = frozenset()
+    prices: Prices = field(default_factory=Prices)
 
 
 def control_state(question: Question, known: Known, build: int) -> Untestable | None:
@@ -61,8 +70,35 @@ def state_at(question: Question, known: Known, case: str, build: int) -> State |
 
 def timeline(question: Question, known: Known, case: str) -> dict[int, State]:
     """The known states of one case by build, in the order of the builds."""
-    touched = {build for name, build in known.results if name == case or name in question.controls} | set(known.broken)
-    states = ((build, state_at(question, known, case, build)) for build in sorted(touched))
+    return timelines(question, known, (case,))[case]
+
+
+def timelines(question: Question, known: Known, cases: Iterable[str]) -> dict[str, dict[int, State]]:
+    """The same for several cases at once, which costs less than one after the other."""
+    seen = results_by_case(known)
+    blocked = blocked_builds(question, known, seen)
+    broken: dict[int, State] = {build: Untestable(reason) for build, reason in known.broken.items()}
+    made: dict[str, dict[int, State]] = {}
+    for case in cases:
+        over = broken if case in question.controls else blocked
+        own = {build: state_of(results) for build, results in seen.get(case, {}).items() if build not in over}
+        states = over | {build: state for build, state in own.items() if state is not None}
+        made[case] = {build: states[build] for build in sorted(states)}
+    return made
+
+
+def results_by_case(known: Known) -> dict[str, dict[int, Results]]:
+    """The results of each case by build."""
+    seen: dict[str, dict[int, Results]] = defaultdict(dict)
+    for (case, build), results in known.results.items():
+        seen[case][build] = results
+    return seen
+
+
+def blocked_builds(question: Question, known: Known, seen: Mapping[str, Mapping[int, Results]]) -> dict[int, State]:
+    """The builds that say nothing about any test, with the reason."""
+    touched = {build for control in question.controls for build in seen.get(control, ())} | set(known.broken)
+    states = ((build, control_state(question, known, build)) for build in touched)
     return {build: state for build, state in states if state is not None}
 
 
@@ -80,25 +116,30 @@ class Gap:
         """How many builds between were never tried."""
         return self.after - self.before - 1 - len(self.untestable)
 
+    def within(self, before: int, after: int) -> Gap:
+        """The part of the gap between two builds of it."""
+        return Gap(before, after, inside(self.untestable, before, after), self.differs)
+
+
+def inside(builds: tuple[int, ...], before: int, after: int) -> tuple[int, ...]:
+    """Those of `builds`, in order, that lie between two builds."""
+    return builds[bisect_right(builds, before) : bisect_left(builds, after)] if builds else ()
+
 
 def judged_of(states: Mapping[int, State]) -> dict[int, Judged]:
     """Only the builds with a verdict."""
     return {build: state for build, state in states.items() if not isinstance(state, Untestable)}
 
 
-def gaps_of(states: Mapping[int, State]) -> list[Gap]:
-    """The gaps between neighbouring judged builds of a timeline, also those of neighbours in the range.
+def gaps_of(judged: Mapping[int, Judged], in_vain: tuple[int, ...], *, differing: bool = False) -> list[Gap]:
+    """The gaps between neighbouring judged builds, also those of neighbours in the range.
 
-    `states` must be in the order of the builds, as `timeline` gives it.
+    Both `judged` and `in_vain`, the builds tried without a verdict, must be in the order of the builds. `differing`: only
+    the gaps between builds of different states.
     """
-    judged = judged_of(states)
-    in_vain = [build for build, state in states.items() if isinstance(state, Untestable)]
+    faces = [face(state) for state in judged.values()]
     return [
-        Gap(
-            before,
-            after,
-            tuple(in_vain[bisect_right(in_vain, before) : bisect_left(in_vain, after)]),
-            face(judged[before]) != face(judged[after]),
-        )
-        for before, after in pairwise(judged)
+        Gap(before, after, inside(in_vain, before, after), left != right)
+        for (before, after), (left, right) in zip(pairwise(judged), pairwise(faces), strict=True)
+        if left != right or not differing
     ]

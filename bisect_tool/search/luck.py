@@ -47,6 +47,12 @@ def is_convincing(judged: Mapping[int, Judged], build: int, other: int, policy: 
     return all(_luck(judged.values(), failure, trials_of(state)) <= DOUBT for failure in missing)
 
 
+def missing_trials(state: Judged, policy: Policy) -> int:
+    """How many more trials a side of a transition needs at least, 1 or more, should all of them agree."""
+    enough = min(FLAKY_TRIALS, policy.most_trials) if isinstance(state, Flaky) else 1 + policy.verify
+    return max(1, enough - trials_of(state))
+
+
 def _luck(states: Iterable[Judged], failure: str, without: int) -> float:
     """The chance that `without` trials do not show `failure` where it is; 0 when it never came and went."""
     seen = [(shown, trials_of(state)) for state in states if (shown := trials_showing(state, failure))]

@@ -1,25 +1,28 @@
 """Where to split a gap between two judged builds, and what each build inside is worth.
 
-A build is worth the information in its answer (one bit in the middle) times the chance that it can be tested.
+A build is worth the information in its answer (one bit where as much weight lies on one side as on the other) times the
+chance that it can be tested.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from math import log2
 
 from bisect_tool.search import holes
 from bisect_tool.search.knowledge import Gap
+from bisect_tool.search.prior import EVENLY, Prior
 
 
-def worth(gap: Gap, build: int) -> float:
+def worth(gap: Gap, build: int, prior: Prior = EVENLY) -> float:
     """What probing `build`, inside `gap`, says about where the change is, in bits."""
-    share = (build - gap.before) / (gap.after - gap.before)
+    share = prior.share(gap, build)
     information = -share * log2(share) - (1 - share) * log2(1 - share)
-    return information * holes.chance_testable(gap, build)
+    return information * holes.chance_testable(gap, build) if gap.untestable else information
 
 
-def candidates(gap: Gap, *, shared: bool) -> Iterator[int]:
+def candidates(gap: Gap, *, shared: bool, prior: Prior = EVENLY) -> Iterator[int]:
     """The best builds of a gap, a few: its split, or where it has a hole the best on each side and those inside.
 
     `shared`: several cases may have changes in the gap.
@@ -27,13 +30,37 @@ def candidates(gap: Gap, *, shared: bool) -> Iterator[int]:
     if gap.after - gap.before < 2:
         return
     if not gap.untestable:
-        yield gap.before + (even_split if shared else halves)(gap.after - gap.before)
+        yield _split(gap, prior, shared=shared)
         return
-    for side in (range(gap.before + 1, gap.untestable[0]), range(gap.untestable[-1] + 1, gap.after)):
+    for side in sides_of(gap):
         if side:
-            yield _peak(gap, side)
+            yield _peak(gap, side, prior)
     if holes.is_worth_entering(gap):
         yield from (run[len(run) // 2] for run in holes.inner_runs(gap))
+
+
+def cheaper(gap: Gap, groups: Sequence[Sequence[int]], best: Sequence[int]) -> Iterator[int]:
+    """The nearest builds of each group of cheap ones to the `best` builds of the gap, on either side.
+
+    As long as a group costs about the same, none further away can be worth more; in a hole, nearly none.
+    """
+    for group in groups:
+        low, high = bisect_right(group, gap.before), bisect_left(group, gap.after)
+        if low < high:
+            for build in best:
+                place = bisect_left(group, build, low, high)
+                yield from group[max(low, place - 1) : min(high, place + 1)]
+
+
+def sides_of(gap: Gap) -> tuple[range, range]:
+    """The builds before and those after a hole."""
+    return range(gap.before + 1, gap.untestable[0]), range(gap.untestable[-1] + 1, gap.after)
+
+
+def _split(gap: Gap, prior: Prior, *, shared: bool) -> int:
+    if prior is not EVENLY:
+        return prior.place(gap, 0.5)
+    return gap.before + (even_split if shared else halves)(gap.after - gap.before)
 
 
 def halves(width: int) -> int:
@@ -53,15 +80,20 @@ def even_split(width: int) -> int:
     return power // 2 if width - power // 2 <= power else power
 
 
-def _peak(gap: Gap, side: range) -> int:
+def _peak(gap: Gap, side: range, prior: Prior) -> int:
     """The build of one side of a hole that is worth most.
 
-    Both factors of the worth are concave along a side, so that there is one peak and the slope tells where.
+    Without weights both factors of the worth are concave along a side, so that there is one peak and the slope tells where.
+    With weights it is where the slope turns first, or near it.
     """
+    return _climb(side, lambda build: worth(gap, build, prior))
+
+
+def _climb(side: range, height: Callable[[int], float]) -> int:
     low, high = side[0], side[-1]
     while low < high:
         middle = (low + high) // 2
-        if worth(gap, middle) < worth(gap, middle + 1):
+        if height(middle) < height(middle + 1):
             low = middle + 1
         else:
             high = middle

@@ -66,6 +66,7 @@ class Untestable:
 
 Judged = Passing | Failing | Flaky
 State = Judged | Untestable
+PASSED_ONCE = Passing(1)
 
 
 def state_of(results: Sequence[Result]) -> State | None:
@@ -73,6 +74,8 @@ def state_of(results: Sequence[Result]) -> State | None:
 
     A trial without a verdict counts only when no other trial has one.
     """
+    if len(results) == 1 and isinstance(results[0], Pass):
+        return PASSED_ONCE
     if not results:
         return None
     fails = [result for result in results if isinstance(result, Fail)]

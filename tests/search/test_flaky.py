@@ -7,7 +7,7 @@ import pytest
 from bisect_tool.search.answer import Kind, answer
 from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.luck import chance_of_luck
-from bisect_tool.search.planner import plan
+from bisect_tool.search.planner import Policy, plan
 from bisect_tool.search.states import Fail, Flaky, NoVerdict, Pass, Result, state_of
 
 A, B = frozenset({"A"}), frozenset({"B"})
@@ -19,7 +19,7 @@ def test_flakiness_that_shows_at_verification_reopens_the_search() -> None:
     """Build 20 fails every other time: it passes when first seen, and fails when it is verified."""
     known = {("main", n): (Pass(),) for n in (0, 20)} | {("main", n): (Fail(A),) for n in (21, 63)}
     question = Question(64, ("main",))
-    assert {probe.build for probe in plan(question, Known(known)).probes} == {20, 21}
+    assert {probe.build for probe in plan(question, Known(known), Policy(aside=None)).probes} == {20, 21}
     seen = known | {("main", 20): (Pass(), Fail(A))}
     assert plan(question, Known(seen)).probes[0].build == 10
 
