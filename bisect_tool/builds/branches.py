@@ -1,16 +1,24 @@
-"""When the branches of releases were cut from the main line."""
+"""When the branches of PyTorch's releases were cut from the main line."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-# The first nightly seen with the next version; the branch of a version was cut a day or two before that.
-_NEXT = {"2.12": datetime(2026, 4, 17, tzinfo=UTC), "2.13": datetime(2026, 6, 12, tzinfo=UTC)}
+from bisect_tool.builds.nightly.tables import read_tables
 
 
 def branch_cut(package: str, version: str) -> datetime | None:
-    """About when the branch of a release was cut; None where that is not known."""
-    release = Version(version).release
-    return _NEXT.get(".".join(map(str, release[:2]))) if package == "torch" else None
+    """About when the branch of a release was cut (UTC); None for another package than torch, and for the newest releases.
+
+    The version of the nightlies goes up a day or two after that (docs/nightlies.md): the last nightly before the next
+    version tells it.
+    """
+    if canonicalize_name(package) != "torch":
+        return None
+    minor = Version(version).release[:2]
+    last_ones = (row.last_before for row in read_tables().versions if row.version.release[:2] > minor)
+    last = next(last_ones, None)
+    return datetime.combine(last, time.min, UTC) if last else None

@@ -12,6 +12,7 @@ from bisect_tool.builds.bounds import Selection, select
 from bisect_tool.builds.build import Build, Listing, Wanted
 from bisect_tool.builds.channel import Access, Channel, open_channel
 from bisect_tool.builds.fitting import target_for
+from bisect_tool.builds.seams import seams_of
 from bisect_tool.environments.environment import EnvironmentKey
 from bisect_tool.environments.interpreter import Interpreter, find_interpreter, spare_pythons
 from bisect_tool.environments.uv import Uv
@@ -83,7 +84,24 @@ class Asked:
             tests=tuple(case.name for case in spec.tests),
             controls=tuple(case.name for case in spec.controls),
             open_start=self.selection.open_start,
+            landmarks=self._landmarks,
         )
+
+    @property
+    def _landmarks(self) -> tuple[int, ...]:
+        """Builds that must be judged: both sides of every seam, and the ends of what a coarser channel has found."""
+        seams = {number + side for number in seams_of(self.builds) for side in (0, 1)}
+        dates = [build.date for build in self.builds]
+        edges = {
+            number
+            for window in self.stage.windows
+            for number in (
+                next((n for n, date in enumerate(dates) if date and date >= window.start), None),
+                next((n for n, date in reversed(list(enumerate(dates))) if date and date <= window.end), None),
+            )
+            if number is not None
+        }
+        return tuple(sorted(seams | edges))
 
     @property
     def interpreter(self) -> Interpreter:

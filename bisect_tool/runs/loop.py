@@ -31,6 +31,7 @@ from bisect_tool.reports import events
 from bisect_tool.reports.report import State as ReportState
 from bisect_tool.runs.judging import as_values, shortened, verdict_of
 from bisect_tool.runs.pace import Pace
+from bisect_tool.runs.renewal import Renewal
 from bisect_tool.runs.session import Session
 from bisect_tool.search.planner import Probe, Purpose
 from bisect_tool.search.states import Failing, Flaky, Passing, State, Untestable
@@ -59,9 +60,17 @@ class Loop:
 
         Raises a `BisectError` when the machine gets in the way.
         """
+        renewal = Renewal(self.sessions, self.tell)
+        self._search(renewal)
+        while renewal.renew_ends():
+            self._search(renewal)
+
+    def _search(self, renewal: Renewal) -> None:
         before: object = None
         while (choice := self._choose()) is not None:
             session, probe = choice
+            if renewal.renew(session, probe.build):
+                continue
             self._open(session, probe)
             now = (
                 session.asked.repro.digest,

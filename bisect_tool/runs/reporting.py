@@ -311,6 +311,10 @@ class _Maker:
 
     def _advice(self) -> tuple[str, ...]:
         said = [advice_for(failure) for failure in self.session.failures.values()]
+        said += [
+            f"the file of {version} was replaced on the index: what was known of the old one was not used"
+            for version in self.session.replaced
+        ]
         unproven = [
             f"{failure.failure}: one side of a change rests on too few trials for how rarely it fails"
             for failure in self.answer.failures

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bisect_tool.builds.build import Build
 from bisect_tool.environments.environment import Environments
 from bisect_tool.runs.asking import Asked
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
@@ -34,7 +35,8 @@ class SeenTrial:
 class Session:
     """The knowledge of one question; `plan` and `answer` are computed from it.
 
-    `mainline` gives the commit of the main line for a commit that a build names, where that is another one.
+    `mainline` gives the commit of the main line for a commit that a build names, where that is another one. `replaced` are
+    the versions whose files turned out to be other ones than the listing named.
     """
 
     asked: Asked
@@ -47,6 +49,7 @@ class Session:
     trials_made: int = 0
     installed: set[int] = field(default_factory=set)
     mainline: Mapping[str, str] = field(default_factory=dict)
+    replaced: list[str] = field(default_factory=list)
     _ids: dict[str, int] = field(default_factory=dict)
 
     def load(self) -> None:
@@ -58,6 +61,24 @@ class Session:
             if not asked.wishes.fresh:
                 self._load_trials(setting)
 
+    def replace(self, build: Build, now: Build) -> None:
+        """Take `now` for `build`, whose file was replaced: forget what is known of the old one, load what is of the new."""
+        number = self._ids.pop(build.identity, None)
+        if number is None:
+            return
+        selection = self.asked.selection
+        builds = (*selection.builds[:number], now, *selection.builds[number + 1 :])
+        self.asked = replace(self.asked, selection=replace(selection, builds=builds))
+        self._ids[now.identity] = number
+        self.replaced.append(now.version)
+        self.broken.pop(number, None)
+        for key in [key for key in self.seen if key[1] == number]:
+            del self.seen[key]
+        setting = self.asked.setting_of(number)
+        self._load_builds(setting)
+        if not self.asked.wishes.fresh:
+            self._load_trials(setting, only=now.identity)
+
     def _load_builds(self, setting: str) -> None:
         kind = self.asked.device.kind
         if self.asked.wishes.retry_untestable or self.asked.wishes.fresh:
@@ -68,12 +89,12 @@ class Session:
             if number is not None:
                 self.broken[number] = reason
 
-    def _load_trials(self, setting: str) -> None:
+    def _load_trials(self, setting: str, only: str | None = None) -> None:
         asked = self.asked
         names = {case_digest(case, asked.read.spec): case.name for case in asked.read.spec.cases}
         for trial in self.results.trials_of(asked.repro.digest, setting, asked.device.kind):
             number = self._number(trial.subject.identity, setting)
-            if number is not None and trial.case_digest in names:
+            if number is not None and trial.case_digest in names and only in (None, trial.subject.identity):
                 self.take(names[trial.case_digest], number, trial)
 
     def _number(self, identity: str, setting: str) -> int | None:
