@@ -24,7 +24,14 @@ _TIMEOUTS = (10.0, 30.0)
 # Amazon's storage answers 403 for a file that is not there when nobody may list the folder.
 _ABSENT = frozenset({403, 404, 410})
 _NO_HEAD = frozenset({405, 501})
-_OK = (200, 206)
+_PART = 206
+_OK = (200, _PART)
+_TRIES = 3
+_IN_THE_MIDDLE = (
+    requests.exceptions.ChunkedEncodingError,
+    requests.exceptions.ContentDecodingError,
+    requests.ConnectionError,
+)
 _PLAIN = {"Accept-Encoding": "identity"}  # the length of the file, not of something packed on the way
 # A few files that cannot be asked are left out with the reason; more of them mean that the index is in trouble.
 _MOST_UNANSWERED, _MOST_UNANSWERED_SHARE = 3, 0.05
@@ -67,20 +74,39 @@ class Site:
         return open_session(None, backoff=self.backoff, connections=WORKERS)
 
     def page(self, address: str, accept: str) -> requests.Response | None:
-        """The page at an address, None when there is none.
+        """The page or other small file at an address, None when there is none.
 
         Raises `IndexUnreachable`.
         """
-        try:
-            with self.open() as session:
-                answer = session.get(self.dressed(address), headers={"Accept": accept}, timeout=_TIMEOUTS)
-        except requests.RequestException as error:
-            raise unreachable(error, address, OPTION) from error
-        if answer.status_code in _ABSENT:
-            return None
-        if answer.status_code not in _OK:
-            raise refused(answer.status_code, address, OPTION)
-        return answer
+        with self.open() as session:
+            return self._whole(session, address, {"Accept": accept})
+
+    def part(self, session: requests.Session, address: str, span: str) -> requests.Response | None:
+        """A part of a file, such as ``bytes=0-99``; None when there is no file. A server that gives no parts is not read on.
+
+        Raises `IndexUnreachable`.
+        """
+        return self._whole(session, address, {**_PLAIN, "Range": span}, only_parts=True)
+
+    def _whole(
+        self, session: requests.Session, address: str, headers: Mapping[str, str], *, only_parts: bool = False
+    ) -> requests.Response | None:
+        """An answer with all of its body: one that ends too early is asked for again, which the session does not do."""
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                answer = session.get(self.dressed(address), headers=headers, timeout=_TIMEOUTS, stream=True)
+                with answer:
+                    if answer.status_code in _ABSENT:
+                        return None
+                    if answer.status_code not in _OK:
+                        raise refused(answer.status_code, address, OPTION)
+                    if not only_parts or answer.status_code == _PART:
+                        _ = answer.content
+                    return answer
+            except requests.RequestException as error:
+                if not tries_left or not isinstance(error, _IN_THE_MIDDLE):
+                    raise unreachable(error, address, OPTION) from error
+        raise AssertionError("the last attempt returns or raises")
 
     def ask(
         self, addresses: Iterable[str], tell: Callable[[int], None] = lambda _done: None
@@ -139,7 +165,7 @@ def _give_up_if_in_trouble(answers: Mapping[str, FileFacts | Unanswered], wanted
 
 
 def _facts_of(answer: requests.Response) -> FileFacts:
-    total = answer.headers.get("Content-Range", "").rpartition("/")[2] if answer.status_code == 206 else ""
+    total = answer.headers.get("Content-Range", "").rpartition("/")[2] if answer.status_code == _PART else ""
     size = total or answer.headers.get("Content-Length", "")
     return FileFacts(
         there=True,
