@@ -23,12 +23,15 @@ class Settings:
 
     `max_cache` is in bytes, None without a bound. `verify` is the number of fresh trials that both sides of a change need
     on top of the first. `index` None: the usual settings of uv and pip decide. `nightly_index` None: PyTorch's own.
+    `repo` is a clone of the repository that the package is developed in; without it GitHub is asked, at `github_api`.
     """
 
     cache: Path
+    github_api: str | None
     index: str | None
     max_cache: int | None
     nightly_index: str | None
+    repo: Path | None
     verify: int
     wheelhouse: Path | None
     sources: Mapping[str, str]
@@ -37,9 +40,11 @@ class Settings:
         """Name, value and source of every setting, for people."""
         shown = {
             "cache": str(self.cache),
+            "github-api": _without_password(self.github_api) or "GitHub's own",
             "index": _without_password(self.index) or "as uv and pip are set up",
             "max-cache": format_size(self.max_cache) if self.max_cache is not None else "no bound",
             "nightly-index": _without_password(self.nightly_index) or "PyTorch's own",
+            "repo": str(self.repo) if self.repo else "none",
             "verify": str(self.verify),
             "wheelhouse": str(self.wheelhouse) if self.wheelhouse else "none",
         }
@@ -85,9 +90,11 @@ def _text(value: object) -> str:
 
 _READERS: Mapping[str, Callable[[object], Any]] = {
     "cache": _path,
+    "github_api": _address,
     "index": _text,
     "max_cache": _size,
     "nightly_index": _address,
+    "repo": _path,
     "verify": _count,
     "wheelhouse": _path,
 }

@@ -51,6 +51,12 @@ class Channel(Protocol):
         Asks the place where that is needed to know. Raises `IndexUnreachable`.
         """
 
+    def identified(self, build: Build) -> Build:
+        """`build` with the commit that it names, where that can be read without installing it; else as it was.
+
+        Raises `IndexUnreachable`.
+        """
+
     def source_address(self) -> str:
         """The place, for people: an address or a folder."""
 

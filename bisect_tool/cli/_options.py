@@ -22,6 +22,8 @@ def settings_options(function: F) -> F:
         click.option("--max-cache", metavar="SIZE", help="Room for the cache, for instance 40GB."),
         click.option("--wheelhouse", metavar="DIR", help="The folder of the channel `wheelhouse`."),
         click.option("--nightly-index", metavar="URL", help="Index of the channel `nightly`; left out: PyTorch's own."),
+        click.option("--github-api", metavar="URL", help="Where GitHub's API answers; left out: its own address."),
+        click.option("--repo", metavar="DIR", help="A clone of the package's repository, instead of GitHub's API."),
         click.option("--index", metavar="URL", help="Package index; left out: uv's or pip's usual settings decide."),
         click.option("--cache", metavar="DIR", help="Where environments, logs and results lie."),
     ):
@@ -59,7 +61,16 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
 
     own: dict[str, object] = {
         name: flags.pop(name)
-        for name in ("cache", "index", "max_cache", "nightly_index", "wheelhouse", "verify")
+        for name in (
+            "cache",
+            "github_api",
+            "index",
+            "max_cache",
+            "nightly_index",
+            "repo",
+            "wheelhouse",
+            "verify",
+        )
         if name in flags
     }
     return read_settings(own, os.environ, Path.home())

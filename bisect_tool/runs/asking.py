@@ -16,7 +16,10 @@ from bisect_tool.builds.seams import seams_of
 from bisect_tool.environments.environment import EnvironmentKey
 from bisect_tool.environments.interpreter import Interpreter, find_interpreter, spare_pythons
 from bisect_tool.environments.uv import Uv
+from bisect_tool.history.projects import Project, known_project, read_source
+from bisect_tool.history.source import HistoryAccess
 from bisect_tool.runs.device import Device, choose_device
+from bisect_tool.runs.revisions import revise
 from bisect_tool.search.knowledge import Question
 from bisect_tool.search.planner import Policy
 from bisect_tool.spec.model import Case
@@ -33,6 +36,16 @@ class Wishes:
     policy: Policy = field(default_factory=Policy)
     fresh: bool = False
     retry_untestable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """How questions are prepared: where channels and histories may look, uv, and the environment."""
+
+    access: Access
+    history: HistoryAccess
+    uv: Uv
+    environ: Mapping[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +70,8 @@ class Stage:
 class Asked:
     """A question that is ready to be searched. Build number i of `question` is `selection.builds[i]`.
 
-    `interpreters` are by `Build.python`: None has the one that was wanted.
+    `interpreters` are by `Build.python`: None has the one that was wanted. `project` is where the package is developed, None
+    when nobody knows. `mainline` gives the commit of its main line for one that a nightly names; `unread` says why it cannot.
     """
 
     read: ReadSpec
@@ -69,6 +83,9 @@ class Asked:
     interpreters: Mapping[str | None, Interpreter]
     device: Device
     wishes: Wishes
+    project: Project | None = None
+    mainline: Mapping[str, str] = field(default_factory=dict)
+    unread: str | None = None
 
     @property
     def builds(self) -> tuple[Build, ...]:
@@ -142,29 +159,22 @@ class Asked:
         return {**self.read.spec.env, **case.env}
 
 
-def ask(
-    read: ReadSpec,
-    wishes: Wishes,
-    access: Access,
-    uv: Uv,
-    environ: Mapping[str, str],
-    stage: Stage | None = None,
-) -> Asked:
+def ask(read: ReadSpec, wishes: Wishes, means: Means, stage: Stage | None = None) -> Asked:
     """Prepare the question of a spec, in its first channel unless `stage` says otherwise.
 
     Raises what the parts raise: `SpecError`, `BoundError`, `EmptyRange`, `PackageNotFound`, `IndexUnreachable`,
-    `DeviceMissing`, `PythonMissing`.
+    `DeviceMissing`, `PythonMissing`, `HistoryUnavailable` for a clone that is none.
     """
-    spec = read.spec
+    spec, uv = read.spec, means.uv
     stage = stage or Stage(spec.channel[0], spec.from_, spec.to)
     repro = read_repro(read)
-    device = choose_device(spec.device, environ)
+    device = choose_device(spec.device, means.environ)
     is_system = spec.base == "system"
     interpreter = find_interpreter(_from_spec(spec.python, read.folder), uv, keep_environment=is_system)
     spare = (
         spare_pythons(interpreter, uv) if spec.python is None and not is_system and stage.channel == "nightly" else ()
     )
-    channel = open_channel(stage.channel, access)
+    channel = open_channel(stage.channel, means.access)
     listing = channel.listing(
         Wanted(
             package=spec.package,
@@ -178,11 +188,15 @@ def ask(
             other_targets=tuple(target_for(python) for python in spare),
         )
     )
-    selection = select(listing, stage.from_, stage.to)
-    pythons = {build.python for build in selection.builds if build.python is not None}
+    project = read_source(spec.source) if spec.source else known_project(spec.package)
+    revised = revise(select(listing, stage.from_, stage.to), channel, project, means.history, means.access.tell)
+    pythons = {build.python for build in revised.selection.builds if build.python is not None}
     interpreters: dict[str | None, Interpreter] = {None: interpreter}
     interpreters |= {python: find_interpreter(python, uv) for python in sorted(pythons)}
-    return Asked(read, repro, stage, channel, listing, selection, interpreters, device, wishes)
+    return Asked(
+        read, repro, stage, channel, listing, revised.selection, interpreters, device, wishes,
+        project, revised.mainline, revised.missing,
+    )  # fmt: skip
 
 
 def _from_spec(python: str | None, folder: Path) -> str | None:

@@ -64,10 +64,7 @@ def estimate_specs(workshop: Workshop, specs: Sequence[ReadSpec], wishes: Wishes
     """
     results = workshop.results()
     try:
-        sessions = [
-            Session(ask(spec, wishes, workshop.access, workshop.uv, workshop.environ), results, workshop.environments())
-            for spec in specs
-        ]
+        sessions = [Session(ask(spec, wishes, workshop.means()), results, workshop.environments()) for spec in specs]
         return [_estimate(session) for session in sessions]
     finally:
         results.close()

@@ -11,9 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from bisect_tool import __version__
+from bisect_tool.builds import versions
 from bisect_tool.builds.bounds import between_left_out
 from bisect_tool.builds.build import LeftOutBecause
 from bisect_tool.builds.seams import described_side, is_seam
+from bisect_tool.history.projects import DatedBuilds
 from bisect_tool.reports import report as parts
 from bisect_tool.reports.sentences import summarize
 from bisect_tool.runs.session import SeenTrial, Session
@@ -23,9 +25,6 @@ from bisect_tool.spec.model import Case
 from bisect_tool.spec.repro import case_command
 from bisect_tool.trials.failure import Failed, FoundFailure
 from bisect_tool.trials.judge import advice_for
-
-# Where the source of a package lies, for links from one revision to another. More with the history of a package.
-SOURCES: Mapping[str, str] = {"torch": "https://github.com/pytorch/pytorch"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +242,11 @@ class _Maker:
         return f"commit {revisions[0][:12]}" if revisions[0] and revisions[0] == revisions[1] else None
 
     def _compare(self, before: int | None, after: int | None) -> str | None:
-        source = SOURCES.get(self.session.asked.read.spec.package)
-        revisions = (self._main_revision(before), self._main_revision(after))
-        if source is None or None in revisions or revisions[0] == revisions[1]:
+        project = self.session.asked.project
+        older, newer = self._main_revision(before), self._main_revision(after)
+        if project is None or older is None or newer is None or older == newer:
             return None
-        return f"{source}/compare/{revisions[0]}...{revisions[1]}"
+        return project.compare_link(older, newer)
 
     def _boundary(self, before: int, after: int) -> parts.Boundary:
         builds = self.session.asked.builds
@@ -271,9 +270,14 @@ class _Maker:
         return None if revision is None else str(revision)
 
     def _main_revision(self, number: int | None) -> str | None:
-        """The commit of the main line that a build stands for, else the one that it names."""
-        revision = self._revision(number)
-        return self.session.main_revision(revision) if revision else None
+        """The commit of the main line that a build stands for; None where a nightly names another one and no map is here."""
+        revision, asked = self._revision(number), self.session.asked
+        if revision is None or number is None:
+            return None
+        is_nightly = versions.is_dated_pre_release(asked.builds[number].version)
+        if is_nightly and asked.project and asked.project.dated is DatedBuilds.NIGHTLY_BRANCH:
+            return asked.mainline.get(revision)
+        return revision
 
     def _version(self, number: int | None) -> str | None:
         return None if number is None else self.session.asked.builds[number].label
@@ -310,11 +314,17 @@ class _Maker:
         )
 
     def _advice(self) -> tuple[str, ...]:
+        asked = self.session.asked
         said = [advice_for(failure) for failure in self.session.failures.values()]
         said += [
             f"the file of {version} was replaced on the index: what was known of the old one was not used"
             for version in self.session.replaced
         ]
+        if asked.unread and self.answer.boundaries():
+            said.append(
+                f"the commits of {asked.project.repository if asked.project else 'main'} between the builds are not known: "
+                f"{asked.unread}; name a clone with --repo, or run again with access to GitHub"
+            )
         unproven = [
             f"{failure.failure}: one side of a change rests on too few trials for how rarely it fails"
             for failure in self.answer.failures

@@ -15,9 +15,10 @@ from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.environments.uv import Uv, find_uv
 from bisect_tool.errors import Answered, BisectError, EmptyRange, interrupted
+from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
-from bisect_tool.runs.asking import Asked, Stage, Wishes, ask
+from bisect_tool.runs.asking import Asked, Means, Stage, Wishes, ask
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.session import Session
@@ -36,10 +37,18 @@ class Workshop:
     uv: Uv
     environ: Mapping[str, str] = field(repr=False)
 
-    @property
-    def access(self) -> Access:
-        """Where channels may look."""
-        return Access(self.settings.index, self.settings.wheelhouse, self.cache.pages, self.settings.nightly_index)
+    def means(self, tell: Callable[[str], None] = lambda _line: None) -> Means:
+        """How questions are prepared; `tell` takes lines about what takes a while."""
+        settings = self.settings
+        access = Access(settings.index, settings.wheelhouse, self.cache.pages, settings.nightly_index, tell)
+        history = HistoryAccess(
+            clone=settings.repo,
+            token=token_in(self.environ),
+            cache=self.cache.pages,
+            api=settings.github_api,
+            environ=self.environ,
+        )
+        return Means(access, history, self.uv, self.environ)
 
     def results(self) -> Results:
         """The results database, opened."""
@@ -121,8 +130,7 @@ class _Run:
         return self._reports(courses, unfinished=False)
 
     def _ask(self, spec: ReadSpec, stage: Stage | None = None) -> Asked:
-        workshop = self.workshop
-        return ask(spec, self.wishes, workshop.access, workshop.uv, workshop.environ, stage)
+        return ask(spec, self.wishes, self.workshop.means(lambda line: self.tell(events.Notice(line))), stage)
 
     def _ask_first(self, spec: ReadSpec) -> Asked:
         """The question in the coarsest channel that has builds to compare in the range."""

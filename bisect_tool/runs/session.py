@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,8 +34,7 @@ class SeenTrial:
 class Session:
     """The knowledge of one question; `plan` and `answer` are computed from it.
 
-    `mainline` gives the commit of the main line for a commit that a build names, where that is another one. `replaced` are
-    the versions whose files turned out to be other ones than the listing named.
+    `replaced` are the versions whose files turned out to be other ones than the listing named.
     """
 
     asked: Asked
@@ -48,7 +46,6 @@ class Session:
     failures: dict[str, FoundFailure] = field(default_factory=dict)
     trials_made: int = 0
     installed: set[int] = field(default_factory=set)
-    mainline: Mapping[str, str] = field(default_factory=dict)
     replaced: list[str] = field(default_factory=list)
     _ids: dict[str, int] = field(default_factory=dict)
 
@@ -148,10 +145,6 @@ class Session:
     def answer(self) -> Answer:
         """The answer, as far as it is known."""
         return answer(self.asked.question, self.known(), self.asked.wishes.policy)
-
-    def main_revision(self, revision: str) -> str:
-        """The commit of the main line that `revision`, as a build names it, stands for."""
-        return self.mainline.get(revision, revision)
 
     def boundaries(self) -> tuple[tuple[int, int], ...]:
         """The pairs of builds between which something changed, as far as it is known."""

@@ -21,7 +21,6 @@ LATER = {
     "flaky": "a failure that comes and goes is noticed by itself",
     "warm": "every trial starts a process of its own",
     "share_caches": "every trial has caches of its own",
-    "source": "the compare link is known for torch",
 }
 LATER_CHANNELS = ("commit",)
 COARSE_TO_FINE = ("release", "nightly", "commit")
@@ -32,6 +31,7 @@ OURS = re.compile(
 )
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
 VARIANT = re.compile(r"^(auto|cpu|xpu|cu\d{2,3}|rocm\d+\.\d+(\.\d+)?)\Z")
+SOURCE = re.compile(r"^((https?|ssh)://[^\s/]+/|git@[^\s:/]+[:/])?[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+/?\Z")
 PYTHON = re.compile(r"^\d+\.\d+(\.\d+)?t?\Z")
 SHELL = re.compile(r"[|&;<>`]|\$\(")
 QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
@@ -139,6 +139,8 @@ def _names(spec: Spec) -> Iterator[Mistake]:
                 yield Mistake(f'the name "{name}" a second time', "different names", (key, number, "name"))
     if all(case.role is Role.CONTROL for case in spec.cases):
         yield Mistake("only controls", "at least one case with the role `test`", ("cases",))
+    if spec.source is not None and not SOURCE.match(spec.source):
+        yield Mistake(described(spec.source), "`owner/name`, or the address of a repository on GitHub", ("source",))
     if spec.issue is not None and not re.match(r"^https?://\S+\Z", spec.issue):
         yield Mistake(described(spec.issue), "an address that begins with https://", ("issue",))
 

@@ -70,6 +70,7 @@ class Spec(Frozen):
     title: str = Field(default="", description="One sentence: what goes wrong.")
     issue: str | None = Field(default=None, description="Address of the report.")
     package: str = Field(default="torch", pattern=NAME, description="The distribution whose builds are searched.")
+    source: str | None = Field(default=None, description="Repository of the package: `owner/name` or its address.")
     channel: Words = Field(default=("release",), min_length=1, description="Where the builds come from.")
     variant: str = Field(default="auto", description="Variant of nightlies: `auto`, `cpu`, `cu130`, `rocm7.2`, `xpu`.")
     from_: str | None = Field(default=None, alias="from", description="Date or version; left out: walk back.")

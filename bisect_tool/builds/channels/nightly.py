@@ -17,6 +17,7 @@ from bisect_tool.builds.nightly.assembling import Assembled, Assembler
 from bisect_tool.builds.nightly.choice import AUTO, Line, lines_for
 from bisect_tool.builds.nightly.dates import first_date, last_date, variant_in
 from bisect_tool.builds.nightly.finder import Finder
+from bisect_tool.builds.nightly.inside import Unreadable, WheelReader
 from bisect_tool.builds.nightly.memory import FileFacts, Memory
 from bisect_tool.builds.nightly.pages import read_page
 from bisect_tool.builds.nightly.site import Site, Unanswered, open_site
@@ -85,6 +86,19 @@ class NightlyChannel:
             if facts.there:
                 return _as_it_is(build, facts)
         return build
+
+    def identified(self, build: Build) -> Build:
+        """The build with the commit of the nightly branch that its wheel names, read by parts; else as it was.
+
+        Raises:
+            IndexUnreachable: no answer.
+            CacheNotWritable, DiskFull: the answer cannot be kept.
+        """
+        try:
+            inside = WheelReader(self.site, self.memory, self.tables).inside(build)
+        except Unreadable:
+            return build
+        return replace(build, revision=inside.revision)
 
     def _address_of(self, build: Build) -> str:
         """Where its identity comes from: the file on the index itself; the page may point to another host."""

@@ -76,6 +76,10 @@ class ReleaseChannel:
         options = () if self.index.is_default else ("--default-index", self.index.url)
         return Installation((f"{build.package} @ {build.location}{fragment}",), options)
 
+    def identified(self, build: Build) -> Build:
+        """The build as it is: its commit is read from its environment."""
+        return build
+
     def current(self, build: Build) -> Build:
         """The build itself: the page gave its hash or its time of upload, and uv checks the hash."""
         return build

@@ -72,6 +72,10 @@ class WheelhouseChannel:
         requirement = f"{build.package} @ {Path(build.location).as_uri()}#sha256={build.sha256}"
         return Installation((requirement,), ("--no-index", "--find-links", str(self.folder)), offline=True)
 
+    def identified(self, build: Build) -> Build:
+        """The build as it is: its commit is read from its environment."""
+        return build
+
     def current(self, build: Build) -> Build:
         """The build with the hash that its file has now."""
         return self._hashed((build,))[0]

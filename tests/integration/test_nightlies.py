@@ -1,0 +1,148 @@
+"""Whole runs over the nightly index of the rig, as a user starts them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import Place
+from tests.rig.git_history.typical import Typical, make_typical
+from tests.rig.nightly_index import Change, Cut, NightlyIndex, NightlyPlan
+from tests.rig.toy import toy_script
+
+ZERO = "RuntimeError: gradient is all zero"
+DAY = timedelta(days=1)
+
+
+@dataclass(slots=True)
+class Nights:
+    """A place with nightlies: `index` has them, `git` the history that they were built from."""
+
+    place: Place
+    index: NightlyIndex
+    git: Typical | None = None
+
+    def answer(self, *words: str | Path, status: int = 0, **keys: Any) -> dict[str, Any]:
+        path = self.place.spec(**{"package": "torch", "channel": "nightly", "script": "repro.py", **keys})
+        toy_script(path.parent, module="torch")
+        extra = ["--repo", self.git.folder] if self.git else []
+        return self.place.answer("run", path, *extra, *words, status=status)
+
+
+Open = Callable[..., Nights]
+
+
+@pytest.fixture
+def nights(place: Place) -> Iterator[Open]:
+    def opened(plan: NightlyPlan, today: date, git: Typical | None = None) -> Nights:
+        index = stack.enter_context(NightlyIndex(plan))
+        index.today = today
+        # Nothing here may reach GitHub: without a clone the API is asked at an address where nobody answers.
+        place.extra |= {
+            "BISECT_NIGHTLY_INDEX": index.address,
+            "BISECT_INDEX": index.default_index,
+            "BISECT_GITHUB_API": "http://127.0.0.1:9",
+        }
+        return Nights(place, index, git)
+
+    with ExitStack() as stack:
+        yield opened
+
+
+def first_end(report: dict[str, Any]) -> dict[str, Any]:
+    return dict(report["failures"][0]["episodes"][0]["appeared"])
+
+
+def test_hidden_nightlies_are_searched(nights: Open) -> None:
+    plan = NightlyPlan(
+        first=date(2026, 2, 1), last=date(2026, 9, 30), variants=("cpu",), bare=True,
+        changes=(Change("main", date(2026, 4, 20), ZERO),), dead=[date(2026, 4, 19)],
+    )  # fmt: skip
+    report = nights(plan, date(2026, 9, 30)).answer(from_="2026-03-01", to="2026-09-01")
+    end = first_end(report)
+    assert (end["last_without"], end["first_with"]) == ("2.13.0.dev20260418+cpu", "2.13.0.dev20260420+cpu")
+    assert end["untestable"] == ["2.13.0.dev20260419+cpu"]
+    assert report["counts"]["builds_considered"] == 185
+
+
+def test_dates_of_one_commit_are_one_build(nights: Open, tmp_path: Path) -> None:
+    git = make_typical(tmp_path / "pytorch.git", days=21)
+    cuts = {made.day: Cut(made.sha, made.main) for made in git.nightlies}
+    stalled = sorted(made.day for made in git.nightlies if made.main == git.nightlies[9].main)
+    assert len(stalled) > 2
+    plan = NightlyPlan(
+        first=min(cuts), last=max(cuts), cuts=cuts, bare=True, changes=(Change("main", stalled[0], ZERO),)
+    )
+    report = nights(plan, max(cuts), git).answer(status=0)
+    end = first_end(report)
+    held = {made.day: made.main for made in git.nightlies}
+    before = max(day for day in held if day < stalled[0])
+    assert f"dev{before:%Y%m%d}" in end["last_without"]
+    assert f"dev{stalled[0]:%Y%m%d}" in end["first_with"]
+    assert end["compare"] == f"https://github.com/pytorch/pytorch/compare/{held[before]}...{held[stalled[0]]}"
+    tested = {entry["build"] for entry in report["cases"][0]["timeline"]}
+    assert not any(f"dev{day:%Y%m%d}" in build for day in stalled[1:] for build in tested)
+
+
+def test_a_change_of_variant_is_no_regression(nights: Open) -> None:
+    plan = NightlyPlan(
+        first=date(2024, 9, 1), last=date(2025, 2, 20), variants=("cu121", "cu126"), bare=True,
+        changes=(Change("main", date(2024, 9, 1), ZERO, variants=("cu126",)),),
+    )  # fmt: skip
+    report = nights(plan, date(2025, 2, 20)).answer(from_="2024-09-10", to="2025-02-15", variant="cu121", status=4)
+    assert report["outcome"] == "no change"
+
+
+def test_releases_first_then_the_nightlies_between(nights: Open) -> None:
+    """The wheelhouse of releases is the default index of the rig's place: two toy releases of torch."""
+    plan = NightlyPlan(
+        first=date(2026, 2, 1), last=date(2026, 7, 30), variants=("cpu",), bare=True,
+        changes=(Change("main", date(2026, 5, 9), ZERO),),
+    )  # fmt: skip
+    found = nights(plan, date(2026, 7, 30))
+    releases = [("2.12.0", date(2026, 5, 13), False), ("2.13.0", date(2026, 7, 8), True)]
+    publish_releases(found.place, releases)
+    report = found.answer(channel=["release", "nightly"], from_="2.12", to="2.13")
+    end = first_end(report)
+    assert (end["last_without"], end["first_with"]) == ("2.13.0.dev20260508+cpu", "2.13.0.dev20260509+cpu")
+    assert [stage["channel"] for stage in report["stages"]] == ["release"]
+    assert "appeared in 2.13.0" in report["stages"][0]["summary"][0]
+    assert report["range"]["first"] == "2.12.0.dev20260408+cpu"
+
+
+def publish_releases(place: Place, releases: list[tuple[str, date, bool]]) -> None:
+    from datetime import UTC, datetime
+
+    from tests.rig.toy import ToyBuild
+
+    place.publish(
+        [
+            ToyBuild(
+                version,
+                {"main": ZERO} if fails else {},
+                uploaded=datetime(day.year, day.month, day.day, 12, tzinfo=UTC),
+            )
+            for version, day, fails in releases
+        ],
+        package="torch",
+    )
+    place.extra["BISECT_INDEX"] = place.index.url
+
+
+def test_a_replaced_wheel_is_not_answered_from_old_results(nights: Open) -> None:
+    plan = NightlyPlan(
+        first=date(2026, 7, 1), last=date(2026, 7, 20), variants=("cpu",), bare=True,
+        changes=(Change("main", date(2026, 7, 9), ZERO),),
+    )  # fmt: skip
+    found = nights(plan, date(2026, 7, 20))
+    assert first_end(found.answer())["first_with"].startswith("2.14.0.dev20260709")
+    found.index.replace("torch-*20260709+cpu-*", changes=())
+    again = found.answer()
+    assert first_end(again)["first_with"].startswith("2.14.0.dev20260710")
+    assert any("20260709" in text and "replaced" in text for text in again["advice"])
