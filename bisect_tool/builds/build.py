@@ -45,11 +45,15 @@ class Build:
 
     @property
     def identity(self) -> str:
-        """What results are stored under: the content of the file where it is known, never its name alone."""
+        """What results are stored under: the content of the file where it is known, never its name alone.
+
+        A fingerprint says it all: the size may be known only some of the time.
+        """
         if self.sha256:
             return f"sha256:{self.sha256}"
-        told = self.fingerprint or (self.date.isoformat() if self.date else "-")
-        return f"file:{self.filename}:{self.size}:{told}"
+        if self.fingerprint:
+            return f"file:{self.filename}:{self.fingerprint}"
+        return f"file:{self.filename}:{self.size}:{self.date.isoformat() if self.date else '-'}"
 
 
 class LeftOutBecause(Enum):
@@ -139,8 +143,14 @@ class Installation:
     """How uv is told to install a build: the requirements and the options that say where everything comes from.
 
     The first requirement is the build itself; more are files that must be named so that uv takes the right ones.
+    `constraints` are requirements that hold for whatever else is installed, unless the spec pins that package. `overrides`
+    are requirements that replace those of every package. `instead_of` are names (in canonical form) that the spec requires
+    and that `requirements` already serve.
     """
 
     requirements: tuple[str, ...]
     options: tuple[str, ...] = ()
     offline: bool = False
+    constraints: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    instead_of: frozenset[str] = frozenset()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, cast
@@ -42,8 +42,11 @@ class Channel(Protocol):
         Raises `PackageNotFound`, `IndexUnreachable`.
         """
 
-    def installation(self, build: Build) -> Installation:
-        """What uv must be given to install exactly `build`."""
+    def installation(self, build: Build, requires: Sequence[str] = ()) -> Installation:
+        """What uv must be given to install exactly `build`; `requires` are the requirements of the spec beside it.
+
+        Raises `IndexUnreachable`.
+        """
 
     def current(self, build: Build) -> Build:
         """`build` as its place has it now: another identity means that the file was replaced under the same name.

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from packaging.requirements import Requirement
 from packaging.specifiers import Specifier
+from packaging.utils import canonicalize_name
 
 from bisect_tool.builds.build import Build, Installation, Wanted
 from bisect_tool.builds.channel import Access, open_channel
@@ -141,7 +142,24 @@ def _words(order: Order, venv: Path, grace: timedelta) -> list[str]:
         words += ["--exclude-newer", f"{order.as_of + grace:%Y-%m-%dT%H:%M:%SZ}"]
         for name in _pinned(order.requires):
             words += ["--exclude-newer-package", f"{name}=2999-01-01"]
-    return [*words, *order.installation.requirements, *order.requires]
+    words += _files(order, venv)
+    served = order.installation.instead_of
+    rest = [text for text in order.requires if canonicalize_name(Requirement(text).name) not in served]
+    return [*words, *order.installation.requirements, *rest]
+
+
+def _files(order: Order, venv: Path) -> list[str]:
+    """The options for what uv takes from files only; the files lie in the environment itself."""
+    pinned = {canonicalize_name(name) for name in _pinned(order.requires)}
+    lines = order.installation.constraints
+    constraints = [line for line in lines if canonicalize_name(Requirement(line).name) not in pinned]
+    words = []
+    for option, texts in (("--constraints", constraints), ("--overrides", order.installation.overrides)):
+        if texts:
+            file = venv / f"bisect{option.removeprefix('-')}.txt"
+            file.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+            words += [option, str(file)]
+    return words
 
 
 def _pinned(requires: tuple[str, ...]) -> list[str]:

@@ -107,7 +107,7 @@ class Loop:
         try:
             with self.environments.use(
                 key,
-                lambda: asked.channel.installation(build),
+                lambda: asked.channel.installation(build, asked.read.spec.requires),
                 device=asked.device.name,
                 as_of=build.date if asked.listing.has_upload_times else None,
                 tell=lambda step: self._report_step(session, probe.build, step),

@@ -5,30 +5,39 @@ How it works, what it costs and what could not be checked: `docs/nightlies.md`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
 from bisect_tool.builds.build import Build, Installation, Listing, Wanted
 from bisect_tool.builds.channel import Access
+from bisect_tool.builds.channels.release import ReleaseChannel
+from bisect_tool.builds.index_address import IndexAddress, find_index
 from bisect_tool.builds.nightly.assembling import Assembled, Assembler
+from bisect_tool.builds.nightly.beside import Beside
 from bisect_tool.builds.nightly.choice import AUTO, Line, lines_for
 from bisect_tool.builds.nightly.dates import first_date, last_date, variant_in
 from bisect_tool.builds.nightly.finder import Finder
-from bisect_tool.builds.nightly.inside import Unreadable, WheelReader
+from bisect_tool.builds.nightly.inside import Inside, Unreadable, WheelReader
+from bisect_tool.builds.nightly.installation import Installer
 from bisect_tool.builds.nightly.memory import FileFacts, Memory
-from bisect_tool.builds.nightly.pages import read_page
+from bisect_tool.builds.nightly.pages import Pages
 from bisect_tool.builds.nightly.site import Site, Unanswered, open_site
 from bisect_tool.builds.nightly.tables import Span, Tables, read_tables
 from bisect_tool.builds.nightly.telling import no_builds, notes_on, nothing_runs
-from bisect_tool.errors import BoundError
+from bisect_tool.errors import BoundError, IndexUnreachable, PackageNotFound
+
+_ALWAYS_REQUIRED = "filelock"  # by every torch since 2.0
 
 
 def open_channel(access: Access) -> NightlyChannel:
     """The nightlies at the address that `access` names, else PyTorch's own."""
-    return NightlyChannel(open_site(access.nightly_index), Memory(access.pages), access)
+    site = open_site(access.nightly_index)
+    return NightlyChannel(site, Pages(site), Memory(access.pages), access)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,7 @@ class NightlyChannel:
     """Lists nightlies by date. `clock` gives the time (UTC, aware)."""
 
     site: Site
+    pages: Pages
     memory: Memory
     access: Access
     tables: Tables = field(default_factory=read_tables, repr=False)
@@ -57,18 +67,40 @@ class NightlyChannel:
         wanted = self._with_variant(wanted)
         first, last = self._dates(wanted)
         finder = self._finder(wanted.package)
-        lines = self._known_longer(lines_for(self.tables, wanted), finder)
         span = Span(first or self.tables.begin, last)
-        if not lines:
+        lines = [
+            line for line in self._known_longer(lines_for(self.tables, wanted), finder) if self._may_serve(line, span)
+        ]
+        if not lines and wanted.variant == AUTO and wanted.machine.device != "cpu":
             raise nothing_runs(self.tables, wanted, span, self.source_address())
         assembled = Assembler(finder, wanted.target).assemble(lines, first, last)
         if not assembled.builds:
             raise self._nothing(wanted, lines, span)
         return self._as_listing(assembled, wanted)
 
-    def installation(self, build: Build) -> Installation:
-        """The file itself by its address."""
-        return Installation((f"{build.package} @ {self.site.dressed(build.location)}",))
+    def installation(self, build: Build, requires: Sequence[str] = ()) -> Installation:
+        """The file itself, its triton and the torchvision or torchaudio of the spec by their addresses.
+
+        Everything else comes from the usual index, as of the date of the build.
+
+        Raises:
+            IndexUnreachable: no answer.
+            CacheNotWritable, DiskFull: answers cannot be kept.
+        """
+        index = self._default_index()
+        beside = Beside(self._finder(build.package))
+        installer = Installer(self.site, self._reader(), beside, None if index.is_default else index.url)
+        return installer.installation(build, requires)
+
+    def inside(self, build: Build) -> Inside:
+        """What a build says of itself: its commit (of the nightly branch), CUDA version, requirements; some 0.2 MB.
+
+        Raises:
+            Unreadable: the wheel cannot be read in parts.
+            IndexUnreachable: no answer.
+            CacheNotWritable, DiskFull: answers cannot be kept.
+        """
+        return self._reader().inside(build)
 
     def current(self, build: Build) -> Build:
         """The build as the index has it now; asks for it. A build that is gone stays as it was: uv says so.
@@ -95,7 +127,7 @@ class NightlyChannel:
             CacheNotWritable, DiskFull: the answer cannot be kept.
         """
         try:
-            inside = WheelReader(self.site, self.memory, self.tables).inside(build)
+            inside = self.inside(build)
         except Unreadable:
             return build
         return replace(build, revision=inside.revision)
@@ -121,8 +153,16 @@ class NightlyChannel:
             )
         return first, last
 
+    def _default_index(self) -> IndexAddress:
+        return find_index(self.access.index, os.environ, Path.home())
+
+    def _reader(self) -> WheelReader:
+        return WheelReader(self.site, self.memory, self.tables)
+
     def _finder(self, package: str) -> Finder:
-        return Finder(self.site, self.memory, self.tables, canonicalize_name(package), self.clock, self.access.tell)
+        return Finder(
+            self.site, self.pages, self.memory, self.tables, canonicalize_name(package), self.clock, self.access.tell
+        )
 
     def _known_longer(self, lines: Sequence[Line], finder: Finder) -> list[Line]:
         """A variant that the table ends lately may still be listed: then it goes on to what the page says."""
@@ -133,21 +173,40 @@ class NightlyChannel:
             longer.append(replace(line, span=Span(line.span.first, max(newest, line.span.last))) if newest else line)
         return longer
 
+    def _may_serve(self, line: Line, span: Span) -> bool:
+        return line.span.widened(self.tables.before, self.tables.after).meets(span) is not None
+
     def _nothing(self, wanted: Wanted, lines: Sequence[Line], span: Span) -> Exception:
-        files = read_page(self.site, wanted.package)
+        files = self.pages.of(wanted.package)
         listed = None if files is None else sorted({file.variant for file in files if file.variant})
         variants = list(dict.fromkeys(line.variant for line in lines))
-        return no_builds(self.tables, wanted, variants, span, self.source_address(), listed)
+        return no_builds(self.tables, wanted, variants or [wanted.variant], span, self.source_address(), listed)
 
     def _as_listing(self, assembled: Assembled, wanted: Wanted) -> Listing:
         return Listing(
-            builds=assembled.builds,
+            builds=tuple(self._with_revision(build) for build in assembled.builds),
             left_out=assembled.left_out,
             source=self.source_address(),
             dated=True,
-            has_upload_times=True,
+            has_upload_times=self._others_have_times(wanted),
             notes=notes_on(assembled, wanted),
         )
+
+    def _with_revision(self, build: Build) -> Build:
+        """With the commit, where somebody looked inside before."""
+        known = self._reader().known(build)
+        return replace(build, revision=known.revision) if known and known.revision else build
+
+    def _others_have_times(self, wanted: Wanted) -> bool:
+        """Whether what a nightly requires can be had as of a date: the index of everything else says so of one of them.
+
+        An index that does not answer now is reported when something is installed from it.
+        """
+        try:
+            others = ReleaseChannel(self._default_index(), self.access.pages, self.site.backoff)
+            return others.listing(Wanted(_ALWAYS_REQUIRED, wanted.target)).has_upload_times
+        except (IndexUnreachable, PackageNotFound):
+            return True
 
 
 def _as_it_is(build: Build, facts: FileFacts) -> Build:

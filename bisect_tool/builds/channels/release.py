@@ -70,7 +70,7 @@ class ReleaseChannel:
             raise nothing_fits(listing, wanted)
         return listing
 
-    def installation(self, build: Build) -> Installation:
+    def installation(self, build: Build, requires: Sequence[str] = ()) -> Installation:  # noqa: ARG002  as in every channel
         """The file itself by its address, checked by uv against its hash; other requirements come from the same index."""
         fragment = f"#sha256={build.sha256}" if build.sha256 else ""
         options = () if self.index.is_default else ("--default-index", self.index.url)

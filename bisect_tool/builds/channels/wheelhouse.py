@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -67,7 +67,7 @@ class WheelhouseChannel:
             advice="Look at the spelling of `package`, or fill the folder with `pip download --no-deps`.",
         )
 
-    def installation(self, build: Build) -> Installation:
+    def installation(self, build: Build, requires: Sequence[str] = ()) -> Installation:  # noqa: ARG002  as in every channel
         """The file itself, checked by uv against its hash; other requirements come from the same folder."""
         requirement = f"{build.package} @ {Path(build.location).as_uri()}#sha256={build.sha256}"
         return Installation((requirement,), ("--no-index", "--find-links", str(self.folder)), offline=True)

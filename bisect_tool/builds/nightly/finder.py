@@ -19,7 +19,7 @@ from bisect_tool.builds.fitting import Fitting
 from bisect_tool.builds.nightly.choice import Line
 from bisect_tool.builds.nightly.memory import FileFacts, Memory, fingerprint_of
 from bisect_tool.builds.nightly.naming import Candidate, Naming, Sighting
-from bisect_tool.builds.nightly.pages import ListedFile, read_page
+from bisect_tool.builds.nightly.pages import ListedFile, Pages
 from bisect_tool.builds.nightly.site import Site, Unanswered
 from bisect_tool.builds.nightly.tables import Tables
 
@@ -45,12 +45,12 @@ class Finder:
     """Finds the builds of `package` on a site. `clock` gives the time (UTC, aware); `tell` takes lines about the progress."""
 
     site: Site
+    pages: Pages
     memory: Memory
     tables: Tables
     package: str
     clock: Callable[[], datetime]
     tell: Callable[[str], None] = field(default=lambda _line: None, repr=False)
-    _pages: dict[str, tuple[ListedFile, ...] | None] = field(default_factory=dict)
 
     def find(self, line: Line, days: Iterable[date], python: str | None) -> Found:
         """The builds of a line on these dates; `python` is noted in each.
@@ -75,10 +75,8 @@ class Finder:
         return Found(tuple(builds), tuple(missing))
 
     def page(self, variant: str) -> tuple[ListedFile, ...] | None:
-        """What the page of a variant lists, read once; None when there is no page."""
-        if variant not in self._pages:
-            self._pages[variant] = read_page(self.site, self.package, variant)
-        return self._pages[variant]
+        """What the page of a variant lists; None when there is no page."""
+        return self.pages.of(self.package, variant)
 
     def newest_listed(self, variant: str) -> date | None:
         """The newest date that the page of a variant lists."""

@@ -19,6 +19,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from bisect_tool.builds.cache_faults import cannot_keep
+from bisect_tool.errors import CacheBroken
 
 _FILE = "nightly-files.sqlite"
 _TABLES = (
@@ -76,7 +77,7 @@ class Memory:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._files: dict[str, Remembered] | None = None
-        self._insides: dict[tuple[str, str], str] = {}
+        self._insides: dict[tuple[str, str], str] | None = None
 
     def of(self, addresses: Iterable[str]) -> Mapping[str, Remembered]:
         """The answers that are remembered, by address.
@@ -112,32 +113,38 @@ class Memory:
 
     def inside(self, address: str, fingerprint: str) -> str | None:
         """What was found inside a wheel, None when nobody looked."""
-        key = (address, fingerprint)
-        if self._folder is not None and key not in self._insides:
-            with self._open() as connection:
-                query = "SELECT inside FROM insides WHERE address = ? AND fingerprint = ?"
-                found = connection.execute(query, key).fetchone()
-            if found is not None:
-                self._insides[key] = str(found[0])
-        return self._insides.get(key)
+        return self._known_insides().get((address, fingerprint))
 
     def keep_inside(self, address: str, fingerprint: str, inside: str) -> None:
         """Remember what is inside a wheel.
 
         Raises `CacheNotWritable`, `DiskFull`.
         """
-        self._insides[address, fingerprint] = inside
+        self._known_insides()[address, fingerprint] = inside
         if self._folder is not None:
             with self._open() as connection:
                 connection.execute("INSERT OR REPLACE INTO insides VALUES (?, ?, ?)", (address, fingerprint, inside))
 
+    def _known_insides(self) -> dict[tuple[str, str], str]:
+        if self._insides is None:
+            self._insides = {}
+            if self._folder is not None:
+                with self._open() as connection:
+                    rows = connection.execute("SELECT address, fingerprint, inside FROM insides").fetchall()
+                self._insides = {(row[0], row[1]): row[2] for row in rows}
+        return self._insides
+
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """One transaction; a file that is damaged is begun anew, since it is only a memory."""
+        """One transaction; a file that is damaged is removed, since it is only a memory.
+
+        Raises `CacheNotWritable`, `DiskFull`, `CacheBroken`.
+        """
         assert self._folder is not None
+        path = self._folder / _FILE
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            connection = _connected(self._folder / _FILE)
+            connection = _connected(path)
             try:
                 with connection:
                     yield connection
@@ -147,19 +154,13 @@ class Memory:
             raise cannot_keep("answers of the index", self._folder, error) from error
         except sqlite3.OperationalError as error:
             raise cannot_keep("answers of the index", self._folder, OSError(str(error))) from error
+        except sqlite3.DatabaseError as error:
+            path.unlink(missing_ok=True)
+            what = f"what was remembered of the nightlies is damaged ({error}); it has been removed"
+            raise CacheBroken(what, where=str(path), advice="Run the same command again.") from error
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    try:
-        return _prepared(path)
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError:
-        path.unlink(missing_ok=True)
-        return _prepared(path)
-
-
-def _prepared(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=60)
     try:
         with connection:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -122,3 +122,18 @@ def _time(text: str | None) -> datetime | None:
         return datetime.fromisoformat(text) if text else None
     except ValueError:
         return None
+
+
+@dataclass(slots=True)
+class Pages:
+    """The pages of a site, each read once for as long as this object lives."""
+
+    site: Site
+    _read: dict[tuple[str, str | None], tuple[ListedFile, ...] | None] = field(default_factory=dict)
+
+    def of(self, package: str, variant: str | None = None) -> tuple[ListedFile, ...] | None:
+        """See `read_page`."""
+        key = (canonicalize_name(package), variant)
+        if key not in self._read:
+            self._read[key] = read_page(self.site, *key)
+        return self._read[key]

@@ -101,7 +101,7 @@ def no_builds(
     )
     python = f"Python {wanted.target.python}" + (f" on {wanted.target.tags[0].platform}" if wanted.target.tags else "")
     return PackageNotFound(
-        f"no nightlies of {wanted.package} in {' or '.join(variants) or wanted.variant} from {days.first} to {days.last} "
+        f"no nightlies of {wanted.package} in {' or '.join(variants)} from {days.first} to {days.last} "
         f"for {python}\n  variants of these dates: {there}",
         where=where,
         advice="Choose another `variant:`, other dates, or another Python with `python:`; a mirror is named with "
