@@ -6,8 +6,9 @@ import argparse
 import contextlib
 from collections.abc import Sequence
 from datetime import date
+from pathlib import Path
 
-from tests.rig.nightly_index import Change, Hrefs, Missing, NightlyIndex, NightlyPlan
+from tests.rig.nightly_index import Change, Hrefs, Missing, NightlyIndex, NightlyPlan, Real
 
 
 def _days(text: str) -> tuple[date, date]:
@@ -18,6 +19,11 @@ def _days(text: str) -> tuple[date, date]:
 def _change(text: str) -> Change:
     case, day, do = text.split(":", 2)
     return Change(case, date.fromisoformat(day), do.strip())
+
+
+def _real(text: str) -> Real:
+    day, _, wheel = text.partition(":")
+    return Real(date.fromisoformat(day), Path(wheel).resolve(strict=True))
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -38,6 +44,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     for name, text in (("dead", "do not import"), ("missing", "are not there"), ("stall", "come from one commit")):
         parser.add_argument(f"--{name}", type=_days, action="append", default=[], metavar="DATE[..DATE]", help=text)
+    parser.add_argument(
+        "--real", type=_real, action="append", default=[], metavar="DATE:WHEEL", help="a torch release from that day on"
+    )
+    parser.add_argument("--ballast", type=int, default=0, metavar="BYTES", help="of a library in every stand-in")
     parser.add_argument("--hrefs", type=Hrefs, default=Hrefs.AS_OF_TODAY, choices=list(Hrefs))
     parser.add_argument("--r2-since", type=date.fromisoformat, help="first day whose files the second host has")
     parser.add_argument("--storm", type=float, default=0.0, metavar="SHARE", help="how many requests fail, once each")
@@ -60,6 +70,8 @@ def _plan(chosen: argparse.Namespace) -> NightlyPlan:
         dead=dead,
         missing=tuple(Missing(first, last) for first, last in chosen.missing),
         stalls=tuple(chosen.stall),
+        real=tuple(chosen.real),
+        ballast=chosen.ballast,
     )
 
 
