@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
         "--real", type=_real, action="append", default=[], metavar="DATE:WHEEL", help="a torch release from that day on"
     )
     parser.add_argument("--ballast", type=int, default=0, metavar="BYTES", help="of a library in every stand-in")
-    parser.add_argument("--hrefs", type=Hrefs, default=Hrefs.AS_OF_TODAY, choices=list(Hrefs))
+    parser.add_argument("--hrefs", choices=[one.value for one in Hrefs], default="today", help="where links point")
     parser.add_argument("--r2-since", type=date.fromisoformat, help="first day whose files the second host has")
     parser.add_argument("--storm", type=float, default=0.0, metavar="SHARE", help="how many requests fail, once each")
     parser.add_argument("--port", type=int, default=0)
@@ -83,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until interrupted or `--seconds` are over."""
     chosen = _parser().parse_args(arguments)
     places = {"port": chosen.port, "r2_port": chosen.r2_port}
-    index = NightlyIndex(_plan(chosen), today=chosen.today, hrefs=chosen.hrefs, r2_since=chosen.r2_since, **places)
+    index = NightlyIndex(
+        _plan(chosen), today=chosen.today, hrefs=Hrefs(chosen.hrefs), r2_since=chosen.r2_since, **places
+    )
     with index, contextlib.suppress(KeyboardInterrupt):
         if chosen.storm:
             index.faults.storm(chosen.seed, chosen.storm)

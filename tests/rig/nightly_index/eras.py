@@ -34,7 +34,7 @@ class Window:
 
 
 EARLIEST = date(2023, 4, 1)  # before that, the facts page dates no version
-_FIRST_VERSION = "2.1.0"
+FIRST_VERSION = "2.1.0"
 
 
 def _day(number: int) -> date:
@@ -78,13 +78,13 @@ def base_version(day: date, seed: int) -> str:
     """
     if day < EARLIEST:
         raise ValueError(f"{day}: the table of versions begins at {EARLIEST}")
-    return next((bump.version for bump in reversed(BUMPS) if switch_day(bump, seed) <= day), _FIRST_VERSION)
+    return next((bump.version for bump in reversed(BUMPS) if switch_day(bump, seed) <= day), FIRST_VERSION)
 
 
 def version_before(day: date, seed: int) -> str:
     """The base version that was in use before the newest switch up to `day`."""
     passed = [bump.version for bump in BUMPS if switch_day(bump, seed) <= day]
-    return passed[-2] if len(passed) > 1 else _FIRST_VERSION
+    return passed[-2] if len(passed) > 1 else FIRST_VERSION
 
 
 def minor(version: str) -> int:

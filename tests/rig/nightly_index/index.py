@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from tests.rig.index import serve
 from tests.rig.index_state import Index, RequestLog
-from tests.rig.nightly_index import default_packages, eras
+from tests.rig.nightly_index import default_packages, eras, releases
 from tests.rig.nightly_index.bodies import Body
 from tests.rig.nightly_index.catalogue import PREFIX, Catalogue, Wheel, torch_wheel
 from tests.rig.nightly_index.contents import Contents, Replacement
@@ -105,6 +105,7 @@ class NightlyIndex:
             if self._default is None:
                 folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="rig-default-index-")))
                 default_packages.make(folder)
+                releases.make(folder, self.plan)
                 self._default = self._stack.enter_context(serve(folder, compress=self.compress))
             return self._default
 

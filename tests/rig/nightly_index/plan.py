@@ -76,7 +76,9 @@ class NightlyPlan:
     `dead` days install but do not import; `broken` gives other faults. `build_numbers` are put into file names.
     `bare` wheels require nothing. `vision` adds torchvision, each for the torch of the day before. `ballast` is the size
     in bytes of a library of zeros inside every stand-in, which costs neither memory nor disk. `real` releases take the
-    place of the stand-ins; they are for one interpreter, so that `pythons` must name it alone.
+    place of the stand-ins; they are for one interpreter, so that `pythons` must name it alone. `picks` says how stable
+    releases differ from the nightly at which they were cut: version, then case. `files` are more files in the stand-in
+    of a day, such as those of a git tree.
     """
 
     first: date
@@ -98,6 +100,8 @@ class NightlyPlan:
     vision: bool = False
     ballast: int = 0
     real: tuple[Real, ...] = ()
+    picks: Mapping[str, Mapping[str, Planted]] = field(default_factory=dict)
+    files: Mapping[date, Mapping[str, str]] = field(default_factory=dict)
     known_gaps: bool = True
 
     def __post_init__(self) -> None:

@@ -115,6 +115,7 @@ def torch_body(
 ) -> Body:
     """A torch wheel; the same bytes every time."""
     modules = torch_modules(wheel.version, wheel.folder, wheel.day, cut.nightly, behaviour, note)
+    modules |= plan.files.get(wheel.day, {})
     text = metadata(plan, wheel, broken)
     if plan.ballast:
         members = wheel_members("torch", wheel.version, modules=modules, metadata=text, tag=wheel.tag, broken=broken)
