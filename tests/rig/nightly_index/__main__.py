@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from tests.rig.nightly_index import Change, Hrefs, Missing, NightlyIndex, NightlyPlan, Real
+from tests.rig.nightly_index import Change, Hrefs, Missing, NightlyIndex, NightlyPlan, Real, eras
 
 
 def _days(text: str) -> tuple[date, date]:
@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--to", dest="last", type=date.fromisoformat, required=True, metavar="DATE")
     parser.add_argument("--variants", type=_words, default=("cpu",), metavar="cpu,cu126,...")
     parser.add_argument("--pythons", type=_words, default=("cp311", "cp312"), metavar="cp311,cp313t,...")
-    parser.add_argument("--machines", type=_words, default=("x86_64",), metavar="x86_64,aarch64")
+    parser.add_argument("--machines", type=_words, default=eras.MACHINES, metavar=",".join(eras.MACHINES))
     parser.add_argument("--today", type=date.fromisoformat, help="whose evening it is (default: that of --to)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(

@@ -111,6 +111,8 @@ class NightlyPlan:
             eras.has_variant(self.first, variant)
         for python in self.pythons:
             eras.has_python(self.first, python)
+        for machine in self.machines:
+            eras.has_machine("cpu", machine)
         for real in self.real:
             if self.pythons != (abi_of(real.wheel),):
                 raise ValueError(f"{real.wheel.name} needs pythons=({abi_of(real.wheel)!r},), not {self.pythons}")
@@ -121,7 +123,7 @@ class NightlyPlan:
 
     def is_built(self, day: date, variant: str, python: str, machine: str = "x86_64") -> bool:
         """Whether there is a torch nightly of that date for these."""
-        in_era = eras.has_variant(day, variant) and eras.has_python(day, python)
+        in_era = eras.has_variant(day, variant) and eras.has_python(day, python) and eras.has_machine(variant, machine)
         in_plan = self.first <= day <= self.last and variant in self.variants and python in self.pythons
         has_cut = self.cuts is None or day in self.cuts
         return in_era and in_plan and has_cut and not self._is_missing(day, variant, python, machine)
