@@ -27,12 +27,15 @@ By hand: ``python -m tests.rig.nightly_index --from 2026-04-01 --to 2026-10-09 -
 them is ``toy_script(folder, module="torch")``. `plan.cut(day)` says what a nightly was built from; a git history hands in
 its own commits as ``cuts={date: Cut(nightly, main)}``. Wheels are made when they are asked for, and the same every time.
 
+``real=(Real(date(2026, 4, 1), release), Real(date(2026, 6, 3), later_release))`` serves real torch releases from disk as
+nightlies (`relabel`; any number of dates costs no disk), ``ballast=900_000_000`` gives stand-ins the size of real wheels.
+
 What is imitated, and where it is known from, stands in `README.md` here.
 """
 
 from tests.rig.nightly_index.catalogue import Wheel
 from tests.rig.nightly_index.index import NightlyIndex
 from tests.rig.nightly_index.pages import Hrefs
-from tests.rig.nightly_index.plan import Change, Cut, Missing, NightlyPlan
+from tests.rig.nightly_index.plan import Change, Cut, Missing, NightlyPlan, Real
 
-__all__ = ["Change", "Cut", "Hrefs", "Missing", "NightlyIndex", "NightlyPlan", "Wheel"]
+__all__ = ["Change", "Cut", "Hrefs", "Missing", "NightlyIndex", "NightlyPlan", "Real", "Wheel"]

@@ -216,17 +216,25 @@ class NightlyHandler(LoopbackHandler):
             self._write(reply.body.read(reply.start, stop), faults.get(FaultKind.DRIP), stop - reply.start)
 
     def _write(self, pieces: Iterator[bytes], drip: Fault | None, length: int) -> None:
-        step = max(1, -(-length // PIECES))
+        step = max(1, -(-length // PIECES)) if drip else length
+        sent = 0
         for piece in pieces:
-            if not drip:
-                self.wfile.write(piece)
-                continue
-            for start in range(0, len(piece), step):
-                self.server.index.closing.wait(drip.seconds)
-                self.wfile.write(piece[start : start + step])
+            for part in _cut(piece, step - sent % step, step):
+                if drip and sent % step == 0:
+                    self.server.index.closing.wait(drip.seconds)
+                self.wfile.write(part)
+                sent += len(part)
 
     def version_string(self) -> str:
         return "cloudflare" if self.server.is_second else "AmazonS3"
+
+
+def _cut(piece: bytes, first: int, step: int) -> Iterator[bytes]:
+    """A piece in parts: the first of them `first` bytes long, the others `step`."""
+    start = 0
+    while start < len(piece):
+        yield piece[start : start + first]
+        start, first = start + first, step
 
 
 def _of(body: Body, headers: dict[str, str], modified: datetime) -> Reply:
