@@ -56,6 +56,12 @@ def plan(
 
 
 def probe_on(question: Question, known: Known, build: int, policy: Policy | None = None) -> Probe | None:
-    """What is worth running on `build` while its environment is open; None for nothing."""
-    found = appraise(question, known, wants_of(question, known, policy or Policy()), [build])
-    return found[0] if found else None
+    """What is worth running on `build` while its environment is open; None for nothing.
+
+    Once the time of a trial is known, a probe that tells less a second than the best of the plan is not worth it.
+    """
+    policy = policy or Policy()
+    here = appraise(question, known, wants_of(question, known, policy), [build])
+    if not here or not known.prices.trials:
+        return here[0] if here else None
+    return here[0] if here[0].value >= plan(question, known, policy).probes[0].value else None
