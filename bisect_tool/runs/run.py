@@ -19,6 +19,7 @@ from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
 from bisect_tool.runs.asking import Asked, Wishes, ask
 from bisect_tool.runs.loop import Loop
+from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, make_report
 from bisect_tool.runs.session import Session
 from bisect_tool.settings import Settings
@@ -88,7 +89,8 @@ def _run(
 ) -> tuple[Report, ...]:
     started, clock = datetime.now(UTC), time.monotonic()
     environments = workshop.environments()
-    sessions = [Session(one, results, environments) for one in asked]
+    pace = Pace()
+    sessions = [Session(one, results, environments, pace) for one in asked]
     names = [uuid.uuid4().hex for _ in sessions]
     for name, session in zip(names, sessions, strict=True):
         session.load()
@@ -119,7 +121,7 @@ def _run(
             tell(events.RunFinished(report.outcome))
         return tuple(made)
 
-    loop = Loop(sessions, workshop.cache, results, environments, workshop.environ, tell)
+    loop = Loop(sessions, workshop.cache, results, environments, workshop.environ, tell, pace)
     try:
         loop.run()
     except BisectError as error:
