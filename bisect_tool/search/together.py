@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bisect_tool.search.appraisal import Probe, appraise, candidates, grouped
+from bisect_tool.search.appraisal import Probe, appraise, candidates, grouped, is_shared
 from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.prices import LEAST
@@ -56,7 +56,8 @@ class _Pool:
     environments: tuple[str, ...]
 
     def candidates(self) -> set[str]:
-        builds = candidates(self.known, grouped(self.wants), prior_of(self.question))
+        groups = grouped(self.wants)
+        builds = candidates(self.known, groups, prior_of(self.question), shared=is_shared(groups))
         return {self.environments[build] for build in builds | {wish.build for wish in self.wants.wishes}}
 
     def appraised(self, offered: set[str]) -> list[tuple[str, Probe]]:
