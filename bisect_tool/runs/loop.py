@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -35,6 +34,7 @@ from bisect_tool.runs.renewal import Renewal
 from bisect_tool.runs.session import Session
 from bisect_tool.search.planner import Probe, Purpose
 from bisect_tool.search.states import Failing, Flaky, Passing, State, Untestable
+from bisect_tool.search.together import choose
 from bisect_tool.spec.repro import case_command, case_digest
 from bisect_tool.store.results import Results, StoredTrial
 from bisect_tool.trials.failure import MachineAtFault
@@ -74,7 +74,7 @@ class Loop:
             self._open(session, probe)
             now = (
                 session.asked.repro.digest,
-                probe,
+                (probe.build, probe.cases, probe.purpose),
                 len(session.seen[probe.cases[-1], probe.build]),
                 dict(session.broken),
             )
@@ -87,15 +87,9 @@ class Loop:
             before = now
 
     def _choose(self) -> tuple[Session, Probe] | None:
-        """The session and probe to serve next: the build of most value to all sessions together, the first of equals."""
-        values: dict[str, float] = defaultdict(float)
-        offers: dict[str, tuple[Session, Probe]] = {}
-        for session in self.sessions:
-            for probe in session.plan().probes:
-                key = session.asked.environment_key(probe.build).digest
-                values[key] += probe.value
-                offers.setdefault(key, (session, probe))
-        return offers[max(offers, key=lambda key: values[key])] if offers else None
+        """The session and probe to serve next: of the build that is worth most to all sessions together."""
+        choice = choose([session.asking() for session in self.sessions])
+        return None if choice is None else (self.sessions[choice.asking], choice.probe)
 
     def _open(self, session: Session, probe: Probe) -> None:
         """Open the environment of the probe's build and serve every session that wants it."""
@@ -114,7 +108,7 @@ class Loop:
             ) as environment:
                 self._opened(session, probe.build, environment)
                 for other in self.sessions:
-                    self._serve(other, key.digest, environment)
+                    self._serve(other, key.digest, environment, probe if other is session else None)
         except BuildUnusable as unusable:
             for other in self.sessions:
                 self._mark_unusable(other, key.digest, str(unusable))
@@ -126,17 +120,10 @@ class Loop:
             self.pace.installed(environment.seconds)
         self.tell(events.Installed(build.version, environment.seconds, environment.cached))
 
-    def _serve(self, session: Session, environment_digest: str, environment: Environment) -> None:
-        """Run everything that `session` wants of the open build, until it wants something else first."""
-        while True:
-            wanted = [
-                probe
-                for probe in session.plan().probes
-                if session.asked.environment_key(probe.build).digest == environment_digest
-            ]
-            if not wanted:
-                return
-            probe = wanted[0]
+    def _serve(self, session: Session, digest: str, environment: Environment, chosen: Probe | None) -> None:
+        """Run everything that `session` wants of the open build, first what it was opened for."""
+        while (probe := chosen or session.wanted_in(digest)) is not None:
+            chosen = None
             self._remember_health(session, probe.build, environment)
             self._run_cases(session, probe, environment)
             if probe.purpose is not Purpose.VERIFY:

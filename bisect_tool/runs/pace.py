@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from statistics import fmean
 
+from bisect_tool.search.prices import USUAL_UNPACK
+
 
 @dataclass(slots=True)
 class Pace:
@@ -21,6 +23,11 @@ class Pace:
     def ran(self, seconds: float) -> None:
         """A trial has ended."""
         self._trials.append(seconds)
+
+    @property
+    def unpack(self) -> float:
+        """Seconds to make an environment: the mean so far, or what is usual."""
+        return fmean(self._installs) if self._installs else USUAL_UNPACK
 
     def seconds_left(self, steps: int) -> float | None:
         """An estimate for `steps` more builds; None as long as nothing was measured."""

@@ -20,6 +20,7 @@ from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
 from bisect_tool.runs.asking import Asked, Means, Stage, Wishes, ask
 from bisect_tool.runs.loop import Loop
+from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.stages import next_stage
@@ -113,11 +114,12 @@ class _Run:
     tell: Callable[[events.Event], None]
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     clock: float = field(default_factory=time.monotonic)
+    pace: Pace = field(default_factory=Pace)
 
     def answer(self, specs: Sequence[ReadSpec]) -> tuple[Report, ...]:
         """Search every spec in its first channel, then those that have a finer one in that, and so on."""
         environments = self.workshop.environments()
-        courses = [self._begin(Session(self._ask_first(spec), self.results, environments)) for spec in specs]
+        courses = [self._begin(Session(self._ask_first(spec), self.results, environments, self.pace)) for spec in specs]
         going = courses
         try:
             while going:
@@ -156,14 +158,14 @@ class _Run:
     def _search(self, sessions: Sequence[Session]) -> None:
         workshop = self.workshop
         environments = sessions[0].environments
-        Loop(sessions, workshop.cache, self.results, environments, workshop.environ, self.tell).run()
+        Loop(sessions, workshop.cache, self.results, environments, workshop.environ, self.tell, self.pace).run()
 
     def _go_on(self, course: _Course, environments: Environments) -> bool:
         """Take up the next channel of a spec; False when there is none, or nothing to look closer at."""
         stage = next_stage(course.last)
         if stage is None:
             return False
-        session = Session(self._ask(course.last.asked.read, stage), self.results, environments)
+        session = Session(self._ask(course.last.asked.read, stage), self.results, environments, self.pace)
         course.known += self._open(session)
         course.sessions.append(session)
         return True

@@ -5,16 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import Any
 
 from bisect_tool.builds.build import Build
 from bisect_tool.environments.environment import Environments
 from bisect_tool.runs.asking import Asked
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
+from bisect_tool.runs.pace import Pace
 from bisect_tool.search.answer import Answer, answer
 from bisect_tool.search.knowledge import Known, state_at
-from bisect_tool.search.planner import Plan, plan
+from bisect_tool.search.planner import Plan, Probe, plan, probe_on
+from bisect_tool.search.prices import Prices
 from bisect_tool.search.states import Result, State
+from bisect_tool.search.together import Asking
 from bisect_tool.spec.repro import case_digest
 from bisect_tool.store.results import Results, StoredTrial, Subject
 from bisect_tool.trials.failure import Failed, FoundFailure, MachineAtFault, Verdict
@@ -40,6 +44,7 @@ class Session:
     asked: Asked
     results: Results
     environments: Environments
+    pace: Pace = field(default_factory=Pace)
     seen: dict[tuple[str, int], list[SeenTrial]] = field(default_factory=lambda: defaultdict(list))
     broken: dict[int, str] = field(default_factory=dict)
     healths: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -48,6 +53,7 @@ class Session:
     installed: set[int] = field(default_factory=set)
     replaced: list[str] = field(default_factory=list)
     _ids: dict[str, int] = field(default_factory=dict)
+    _environments: tuple[str, ...] = ()
 
     def load(self) -> None:
         """Take over what the store knows, unless the question is to be asked afresh."""
@@ -67,6 +73,7 @@ class Session:
         builds = (*selection.builds[:number], now, *selection.builds[number + 1 :])
         self.asked = replace(self.asked, selection=replace(selection, builds=builds))
         self._ids[now.identity] = number
+        self._environments = ()
         self.replaced.append(now.version)
         self.broken.pop(number, None)
         for key in [key for key in self.seen if key[1] == number]:
@@ -136,7 +143,32 @@ class Session:
             for number in range(len(self.asked.builds))
             if self.environments.is_ready(self.asked.environment_key(number))
         )
-        return Known(found, dict(self.broken), ready)
+        return Known(found, dict(self.broken), ready, self.prices())
+
+    def prices(self) -> Prices:
+        """What probes cost: environments as measured in this run, trials as measured by this run and those before."""
+        durations: dict[str, list[float]] = defaultdict(list)
+        for (case, _), trials in self.seen.items():
+            durations[case] += [trial.duration for trial in trials]
+        return Prices(
+            unpack=self.pace.unpack,
+            sizes=tuple(build.size for build in self.asked.builds),
+            trials={case: fmean(seconds) for case, seconds in durations.items() if seconds},
+        )
+
+    def asking(self) -> Asking:
+        """The question as it stands, to be weighed together with others."""
+        if not self._environments:
+            numbers = range(len(self.asked.builds))
+            self._environments = tuple(self.asked.environment_key(number).digest for number in numbers)
+        return Asking(self.asked.question, self.known(), self.asked.wishes.policy, self._environments)
+
+    def wanted_in(self, environment: str) -> Probe | None:
+        """What is worth running in the open environment of that digest; None for nothing."""
+        asking = self.asking()
+        builds = (build for build, digest in enumerate(asking.environments) if digest == environment)
+        found = (probe_on(asking.question, asking.known, build, asking.policy) for build in builds)
+        return next((probe for probe in found if probe is not None), None)
 
     def plan(self) -> Plan:
         """What to run next."""

@@ -65,10 +65,17 @@ def grouped(wants: Wants) -> list[Group]:
     return [Group(gap, purpose, weight, tuple(cases)) for (gap, purpose, weight), cases in found.items()]
 
 
-def candidates(known: Known, groups: Sequence[Group], prior: Prior) -> set[int]:
-    """The few best builds of every gap, and the cheap builds nearest to them."""
+def is_shared(groups: Sequence[Group]) -> bool:
+    """Whether several cases want splits."""
+    return any(group.cases != groups[0].cases or len(group.cases) > 1 for group in groups)
+
+
+def candidates(known: Known, groups: Sequence[Group], prior: Prior, *, shared: bool) -> set[int]:
+    """The few best builds of every gap, and the cheap builds nearest to them.
+
+    `shared`: several changes may lie in a gap (see `splits.candidates`).
+    """
     cheap = known.prices.classes(known.ready)
-    shared = len(groups) > 1 or any(len(group.cases) > 1 for group in groups)
     found: set[int] = set()
     for group in groups:
         best = tuple(splits.candidates(group.gap, shared=shared, prior=prior))

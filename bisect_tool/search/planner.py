@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bisect_tool.search import slots
-from bisect_tool.search.appraisal import Probe, appraise, candidates, grouped
+from bisect_tool.search.appraisal import Probe, appraise, candidates, grouped, is_shared
 from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.prior import prior_of
+from bisect_tool.search.slots import useless
 from bisect_tool.search.wants import wants_of
 from bisect_tool.search.wishes import Purpose
 
-__all__ = ["Plan", "Policy", "Probe", "Purpose", "plan", "probe_on"]
+__all__ = ["Plan", "Policy", "Probe", "Purpose", "plan", "probe_on", "useless"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,19 @@ def plan(
     if workers > 1 or running:
         free = workers - len(running)
         return Plan(tuple(slots.fill(question, known, wants, free, running)), wants.steps_left)
-    builds = candidates(known, grouped(wants), prior_of(question)) | {wish.build for wish in wants.wishes}
-    return Plan(tuple(appraise(question, known, wants, builds)), wants.steps_left)
+    groups = grouped(wants)
+    builds = candidates(known, groups, prior_of(question), shared=is_shared(groups))
+    offered = builds | {wish.build for wish in wants.wishes}
+    return Plan(tuple(appraise(question, known, wants, offered)), wants.steps_left)
 
 
 def probe_on(question: Question, known: Known, build: int, policy: Policy | None = None) -> Probe | None:
-    """What is worth running on `build` while its environment is open; None for nothing."""
-    found = appraise(question, known, wants_of(question, known, policy or Policy()), [build])
-    return found[0] if found else None
+    """What is worth running on `build` while its environment is open; None for nothing.
+
+    Once the time of a trial is known, a probe that tells less a second than the best of the plan is not worth it.
+    """
+    policy = policy or Policy()
+    here = appraise(question, known, wants_of(question, known, policy), [build])
+    if not here or not known.prices.trials:
+        return here[0] if here else None
+    return here[0] if here[0].value >= plan(question, known, policy).probes[0].value else None

@@ -67,7 +67,7 @@ def _together(question: Question, known: Known, wants: Wants, free: int) -> list
     chosen = dict.fromkeys(probe.build for probe in sure)
     for group, count in _shared_out(groups, free - len(chosen)):
         for gap in _sections(group.gap, count, prior):
-            found = _best_in(question, known, replace(group, gap=gap), prior, taken=chosen)
+            found = _best_in(question, known, replace(group, gap=gap), shared=count == 1, taken=chosen)
             if found is not None:
                 chosen[found] = None
     probes = appraise(question, known, wants, chosen)
@@ -97,9 +97,9 @@ def _sections(gap: Gap, count: int, prior: Prior) -> Iterator[Gap]:
             yield gap.within(before, after)
 
 
-def _best_in(question: Question, known: Known, group: Group, prior: Prior, *, taken: Mapping[int, None]) -> int | None:
+def _best_in(question: Question, known: Known, group: Group, *, shared: bool, taken: Mapping[int, None]) -> int | None:
     split = Split(group.cases[0], group.gap, group.purpose)
-    builds = candidates(known, [group], prior) - set(taken)
+    builds = candidates(known, [group], prior_of(question), shared=shared and len(group.cases) > 1) - set(taken)
     ranked = appraise(question, known, Wants(splits=(split,)), builds)
     return ranked[0].build if ranked else None
 

@@ -31,7 +31,7 @@ class Nights:
     def answer(self, *words: str | Path, status: int = 0, **keys: Any) -> dict[str, Any]:
         path = self.place.spec(**{"package": "torch", "channel": "nightly", "script": "repro.py", **keys})
         toy_script(path.parent, module="torch")
-        extra = ["--repo", self.git.folder] if self.git else []
+        extra: list[str | Path] = ["--repo", self.git.folder] if self.git else []
         return self.place.answer("run", path, *extra, *words, status=status)
 
 
