@@ -18,7 +18,7 @@ _NAMED_AT_MOST = 5
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The builds of a range, oldest first, at least two.
+    """The builds of a range, oldest first.
 
     `open_start` says that no `from` was given, so that the first build is the oldest there is and not a chosen one.
     `notes` are sentences about bounds that moved. `left_out` are the versions of the range that are not builds, in the
@@ -32,7 +32,7 @@ class Selection:
     dated: bool = False
 
 
-def select(listing: Listing, from_: str | None, to: str | None) -> Selection:
+def select(listing: Listing, from_: str | None, to: str | None, *, least: int = 2) -> Selection:
     """The builds of `listing` between two bounds, both inclusive; None is the oldest, or the newest build.
 
     A bound is a date, with an optional time (UTC unless it says otherwise; a day counts whole), or a version. In a dated
@@ -41,11 +41,11 @@ def select(listing: Listing, from_: str | None, to: str | None) -> Selection:
 
     Raises:
         BoundError: a bound is neither date nor version, the listing has no dates, or `from` is after `to`.
-        EmptyRange: fewer than two builds lie inside.
+        EmptyRange: fewer than `least` builds lie inside.
     """
     limits = _limits(listing, from_, to)
     builds = [build for build in listing.builds if all(limit.admits(build) for limit in limits)]
-    if len(builds) < 2:
+    if len(builds) < least:
         raise _empty(listing, builds, limits)
     passed = _passed(listing, builds)
     left_out = _left_out(listing, builds, limits)

@@ -65,7 +65,7 @@ class LeftOutBecause(Enum):
     PYTHON = "for other Python versions"
     DATE = "not of the dates asked for"
     MISSING = "missing"
-    SAME_COMMIT = "built from the same commit as another one"
+    SAME_COMMIT = "the same commit as an earlier one"
 
 
 @dataclass(frozen=True, slots=True)

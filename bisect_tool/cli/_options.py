@@ -81,8 +81,10 @@ def adjusted_specs(paths: tuple[str, ...], flags: dict[str, Any]) -> list[ReadSp
     from bisect_tool.builds.channel import names
     from bisect_tool.spec.reading import load_all
 
-    changes: dict[str, Any] = {
-        key: flags.pop(key)
-        for key in ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "device")
-    }
-    return load_all([Path(path) for path in paths], channels=names(), changes=changes)
+    return load_all([Path(path) for path in paths], channels=names(), changes=changes_in(flags))
+
+
+def changes_in(flags: dict[str, Any]) -> dict[str, Any]:
+    """What the command line says instead of a spec, by key; takes it out of `flags`."""
+    keys = ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "device")
+    return {key: flags.pop(key) for key in keys}

@@ -23,9 +23,9 @@ def command(specs: tuple[str, ...], *, no_plan: bool, **flags: Any) -> None:
         click.echo(f"{one.path}: no mistakes")
     if no_plan:
         return
-    from bisect_tool.runs.asking import Wishes
     from bisect_tool.runs.estimate import estimate_specs
     from bisect_tool.runs.run import open_workshop
+    from bisect_tool.runs.surveying import Wishes
 
     workshop = open_workshop(settings, os.environ)
     for estimate in estimate_specs(workshop, read, Wishes(pre=flags["pre"], yanked=flags["yanked"])):

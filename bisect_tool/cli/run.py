@@ -51,8 +51,8 @@ def command(specs: tuple[str, ...], scan: int | None, *, fresh: bool, retry_unte
     Exit status: 0 every change found is exact, 3 narrowed, 4 nothing changes in the range, 5 nothing could be judged;
     10 and above are errors (docs/exit-statuses.md).
     """
-    from bisect_tool.runs.asking import Wishes
     from bisect_tool.runs.run import Stopped, exit_status, open_workshop, run_specs
+    from bisect_tool.runs.surveying import Wishes
     from bisect_tool.search.planner import Policy
 
     settings = read_settings_from(flags)

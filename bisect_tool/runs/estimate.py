@@ -8,9 +8,10 @@ from statistics import fmean
 
 from bisect_tool.environments import room
 from bisect_tool.quantities import format_duration, format_size
-from bisect_tool.runs.asking import Asked, Wishes, ask
+from bisect_tool.runs.asking import Asked, ask
 from bisect_tool.runs.run import Workshop
 from bisect_tool.runs.session import Session
+from bisect_tool.runs.surveying import Wishes
 from bisect_tool.spec.reading import ReadSpec
 
 # Used until something was measured here; from runs on a 2-core machine with 30 MB/s (docs/benchmarks.md).
@@ -80,11 +81,11 @@ def _estimate(session: Session) -> Estimate:
     mean = fmean(sizes) if sizes else None
     durations = [trial.duration for trials in session.seen.values() for trial in trials]
     trial = fmean(durations) if durations else TRIAL_SECONDS
-    cases = len(asked.read.spec.cases)
+    cases = len(asked.spec.cases)
     verify = 2 * asked.wishes.policy.verify if steps else 0
     download = None if mean is None else round(mean * to_install)
     return Estimate(
-        spec=asked.read.spec.name,
+        spec=asked.spec.name,
         channel=f"{asked.stage.channel} ({asked.channel.source_address()})",
         builds=len(asked.builds),
         first=_described(asked, 0),

@@ -101,7 +101,7 @@ class Loop:
         try:
             with self.environments.use(
                 key,
-                lambda: asked.channel.installation(build, asked.read.spec.requires),
+                lambda: asked.channel.installation(build, asked.spec.requires),
                 device=asked.device.name,
                 as_of=build.date if asked.listing.has_upload_times else None,
                 tell=lambda step: self._report_step(session, probe.build, step),
@@ -157,7 +157,7 @@ class Loop:
         purpose = "verify" if probe.purpose is Purpose.VERIFY else "search"
         if case in session.asked.question.controls:
             purpose = "control"
-        timeout = session.asked.read.spec.timeout_of(session.asked.case(case))
+        timeout = session.asked.spec.timeout_of(session.asked.case(case))
         lock = self.cache.locks / f"trial-{session.trial_key(case, probe.build)}.lock"
         with locks.exclusive(lock, lambda: self.tell(events.Waiting(version, "another run makes the same trial"))):
             if self._take_over(session, case, probe.build):
@@ -175,7 +175,7 @@ class Loop:
     def _take_over(self, session: Session, case: str, number: int) -> bool:
         """Take the trials that another run has made of the same case in the meantime."""
         asked = session.asked
-        digest = case_digest(asked.case(case), asked.read.spec)
+        digest = case_digest(asked.case(case), asked.spec)
         stored = [
             trial
             for trial in self.results.trials_of(asked.repro.digest, asked.setting_of(number), asked.device.kind)
@@ -197,7 +197,7 @@ class Loop:
                 files=asked.repro.files,
                 words=case_command(described, asked.repro),
                 variables=asked.variables(described),
-                timeout=asked.read.spec.timeout_of(described),
+                timeout=asked.spec.timeout_of(described),
                 device=asked.device.name,
             ),
             programs=environment.programs,
@@ -205,15 +205,15 @@ class Loop:
             environ=self.environ,
         )
         observation = shortened(finished.observation)
-        verdict = verdict_of(observation, asked.read.spec.failures)
+        verdict = verdict_of(observation, asked.spec.failures)
         if isinstance(verdict, MachineAtFault):
             return verdict
         trial = StoredTrial(
             subject=session.subject(number),
             repro=asked.repro.digest,
-            case_digest=case_digest(described, asked.read.spec),
+            case_digest=case_digest(described, asked.spec),
             case_name=case,
-            package=asked.read.spec.package,
+            package=asked.spec.package,
             version=asked.builds[number].version,
             observation=as_values(observation),
             folder=str(folder.relative_to(self.cache.root)),
@@ -277,7 +277,12 @@ def word_of(state: State | None) -> ReportState:
 
 def failure_name(session: Session, state: State | None) -> str | None:
     """What people call the failures of a state."""
+    return ", ".join(failure_names(session, state)) or None
+
+
+def failure_names(session: Session, state: State | None) -> tuple[str, ...]:
+    """What people call each failure of a state."""
     if not isinstance(state, Failing | Flaky):
-        return None
+        return ()
     found = [session.failures[failure] for failure in sorted(state.failures)]
-    return ", ".join(failure.name or failure.signature.title for failure in found)
+    return tuple(failure.name or failure.signature.title for failure in found)

@@ -95,7 +95,7 @@ class _Maker:
             channel=asked.stage.channel,
             source=asked.channel.source_address(),
             range=self._range(),
-            cases=tuple(self._case(case) for case in asked.read.spec.cases),
+            cases=tuple(self._case(case) for case in asked.spec.cases),
             failures=failures,
             boundaries=tuple(self._boundary(before, after) for before, after in self.answer.boundaries()),
             counts=self._counts(),
@@ -122,8 +122,8 @@ class _Maker:
     def _range(self) -> parts.Range:
         asked = self.session.asked
         return parts.Range(
-            asked_from=asked.read.spec.from_,
-            asked_to=asked.read.spec.to,
+            asked_from=asked.spec.from_,
+            asked_to=asked.spec.to,
             first=asked.builds[0].label,
             last=asked.builds[-1].label,
             notes=(*asked.listing.notes, *asked.selection.notes),
@@ -257,7 +257,7 @@ class _Maker:
             revision_after=self._revision(after),
             main_before=self._main_revision(before),
             main_after=self._main_revision(after),
-            differences=_differences(self._health(before), self._health(after), self.session.asked.read.spec.package),
+            differences=_differences(self._health(before), self._health(after), self.session.asked.spec.package),
         )
 
     def _health(self, number: int | None) -> Mapping[str, Any]:
@@ -276,7 +276,8 @@ class _Maker:
             return None
         is_nightly = versions.is_dated_pre_release(asked.builds[number].version)
         if is_nightly and asked.project and asked.project.dated is DatedBuilds.NIGHTLY_BRANCH:
-            return asked.mainline.get(revision)
+            nightly = asked.nightlies.by_revision(revision) if asked.nightlies else None
+            return nightly.main if nightly else None
         return revision
 
     def _version(self, number: int | None) -> str | None:

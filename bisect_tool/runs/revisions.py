@@ -7,8 +7,8 @@ A nightly names the commit of the nightly branch that it was built from; that br
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bisect_tool.builds import versions
@@ -25,13 +25,10 @@ EARLIER = timedelta(days=10)  # the nightly of a wheel was cut at most so long b
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """The builds without those of one commit, and what the nightly branch says.
-
-    `mainline` gives the commit of main for a commit of the nightly branch; `missing` says why it cannot.
-    """
+    """The builds without those of one commit, and the nightly branch; `missing` says why it could not be read."""
 
     selection: Selection
-    mainline: Mapping[str, str] = field(default_factory=dict)
+    nightlies: NightlyMap | None = None
     missing: str | None = None
 
 
@@ -66,7 +63,7 @@ def revise(
         left_out=(*selection.left_out, *same),
         notes=(*selection.notes, *notes),
     )
-    return Revised(revised, {nightly.sha: nightly.main for nightly in nightlies.nightlies})
+    return Revised(revised, nightlies)
 
 
 @dataclass(frozen=True, slots=True)

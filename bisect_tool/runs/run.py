@@ -18,12 +18,13 @@ from bisect_tool.errors import Answered, BisectError, EmptyRange, interrupted
 from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
-from bisect_tool.runs.asking import Asked, Means, Stage, Wishes, ask
+from bisect_tool.runs.asking import Asked, ask
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.stages import next_stage
+from bisect_tool.runs.surveying import Means, Stage, Wishes
 from bisect_tool.settings import Settings
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.store.results import Results, open_results
@@ -145,7 +146,7 @@ class _Run:
         return self._ask(spec, Stage(given.channel[-1], given.from_, given.to))
 
     def _begin(self, session: Session) -> _Course:
-        name, spec = uuid.uuid4().hex, session.asked.read.spec
+        name, spec = uuid.uuid4().hex, session.asked.spec
         self.results.start_run(name, spec=spec.name, repro=session.asked.repro.digest, package=spec.package)
         return _Course(name, [session], self._open(session))
 
@@ -193,10 +194,10 @@ class _Run:
 def _started(session: Session) -> events.RunStarted:
     asked = session.asked
     return events.RunStarted(
-        spec=asked.read.spec.title or asked.read.spec.name,
-        package=asked.read.spec.package,
+        spec=asked.spec.title or asked.spec.name,
+        package=asked.spec.package,
         builds=tuple(build.version for build in asked.builds),
-        cases=tuple((case.name, case.role.value) for case in asked.read.spec.cases),
+        cases=tuple((case.name, case.role.value) for case in asked.spec.cases),
         device=asked.device.kind,
         steps_left=session.plan().steps_left,
     )
@@ -204,7 +205,7 @@ def _started(session: Session) -> events.RunStarted:
 
 def repeat_command(asked: Asked) -> str:
     """The command that asks the same question again, with the bounds that this run found."""
-    spec = asked.read.spec
+    spec = asked.spec
     words = ["bisect", "run", str(asked.read.path), "--device", asked.device.name]
     if len(spec.channel) == 1:
         words += ["--channel", asked.stage.channel]

@@ -95,7 +95,7 @@ class Session:
 
     def _load_trials(self, setting: str, only: str | None = None) -> None:
         asked = self.asked
-        names = {case_digest(case, asked.read.spec): case.name for case in asked.read.spec.cases}
+        names = {case_digest(case, asked.spec): case.name for case in asked.spec.cases}
         for trial in self.results.trials_of(asked.repro.digest, setting, asked.device.kind):
             number = self._number(trial.subject.identity, setting)
             if number is not None and trial.case_digest in names and only in (None, trial.subject.identity):
@@ -108,7 +108,7 @@ class Session:
 
     def take(self, case: str, build: int, trial: StoredTrial) -> Verdict:
         """Judge a stored trial and add it to what is known."""
-        verdict = verdict_of(from_values(trial.observation), self.asked.read.spec.failures)
+        verdict = verdict_of(from_values(trial.observation), self.asked.spec.failures)
         if isinstance(verdict, MachineAtFault):
             return verdict
         self.seen[case, build].append(SeenTrial(verdict, trial.duration, trial.folder, trial.command))
@@ -126,7 +126,7 @@ class Session:
         asked = self.asked
         parts = (
             asked.repro.digest,
-            case_digest(asked.case(case), asked.read.spec),
+            case_digest(asked.case(case), asked.spec),
             asked.builds[build].identity,
             asked.setting_of(build),
             asked.device.kind,

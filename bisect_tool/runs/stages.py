@@ -12,8 +12,8 @@ from datetime import timedelta
 from bisect_tool.builds.branches import branch_cut
 from bisect_tool.builds.build import Build
 from bisect_tool.errors import BoundError
-from bisect_tool.runs.asking import Stage, Window
 from bisect_tool.runs.session import Session
+from bisect_tool.runs.surveying import Stage, Window
 
 MARGIN = timedelta(days=7)  # a branch is cut from a commit that is some days old, and the date of the cut is not exact
 LONGEST_BRANCH = timedelta(days=90)  # taken where the date of the cut is not known
@@ -22,7 +22,7 @@ LONGEST_BRANCH = timedelta(days=90)  # taken where the date of the cut is not kn
 def next_stage(session: Session) -> Stage | None:
     """What to search next, None when the spec names no finer channel or nothing was found to look closer at."""
     asked = session.asked
-    channels = asked.read.spec.channel
+    channels = asked.spec.channel
     finer = channels[channels.index(asked.stage.channel) + 1 :]
     if not finer:
         return None

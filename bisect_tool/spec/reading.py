@@ -117,6 +117,19 @@ def load_all(
     return _with_distinct_names(found)
 
 
+def spec_of_flags(changes: Mapping[str, Any], *, channels: Collection[str]) -> Spec:
+    """What the command line says without a spec, as a spec whose repro does nothing; `changes` as in `load_all`.
+
+    Raises `SpecError` with every mistake.
+    """
+    given = {key.rstrip("_"): value for key, value in changes.items() if value not in (None, ())}
+    nothing = {"name": "command-line", "command": ["true"]}
+    try:
+        return _checked(nothing, Path("command line"), Path.cwd(), _Rules(channels, given)).spec
+    except _Refused as refused:
+        raise spec_error([refused.problems]) from refused
+
+
 def _load(path: Path, rules: _Rules) -> ReadSpec:
     if meaning.exists(path) and path.is_dir():
         path /= "spec.yaml"
@@ -278,4 +291,4 @@ def _one(path: Path, mistake: Mistake) -> _Refused:
     return _Refused(SpecProblems(path, (mistake,)))
 
 
-__all__ = ["ReadSpec", "SpecError", "load_all"]
+__all__ = ["ReadSpec", "SpecError", "load_all", "spec_of_flags"]

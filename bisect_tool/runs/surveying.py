@@ -1,0 +1,173 @@
+"""The builds of a range, and what they run on: channel, variant, interpreter, device, commits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from bisect_tool.builds.bounds import Selection, select
+from bisect_tool.builds.build import Build, Listing, Wanted
+from bisect_tool.builds.channel import Access, Channel, open_channel
+from bisect_tool.builds.fitting import target_for
+from bisect_tool.environments.environment import EnvironmentKey
+from bisect_tool.environments.interpreter import Interpreter, find_interpreter, spare_pythons
+from bisect_tool.environments.uv import Uv
+from bisect_tool.history.nightlies import NightlyMap
+from bisect_tool.history.projects import Project, known_project, read_source
+from bisect_tool.history.source import HistoryAccess
+from bisect_tool.runs.device import Device, choose_device
+from bisect_tool.runs.revisions import revise
+from bisect_tool.search.planner import Policy
+from bisect_tool.spec.model import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line adds to a spec: how builds are listed and how the search goes."""
+
+    pre: bool = False
+    yanked: bool = False
+    policy: Policy = field(default_factory=Policy)
+    fresh: bool = False
+    retry_untestable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """How questions are prepared: where channels and histories may look, uv, the environment, who looks for the device."""
+
+    access: Access
+    history: HistoryAccess
+    uv: Uv
+    environ: Mapping[str, str] = field(repr=False)
+    find_device: Callable[[Sequence[str], Mapping[str, str]], Device] = choose_device
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of time inside which something changed, as a coarser channel has shown; both ends are UTC."""
+
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Which channel is searched between which bounds, and the windows that a coarser channel has found."""
+
+    channel: str
+    from_: str | None
+    to: str | None
+    windows: tuple[Window, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The builds of a range, oldest first: build number i is `selection.builds[i]`.
+
+    `interpreters` are by `Build.python`: None has the one that was wanted. `project` is where the package is developed, None
+    when nobody knows. `nightlies` is its nightly branch, where that was needed and read; `unread` says why it was not.
+    """
+
+    spec: Spec
+    stage: Stage
+    channel: Channel
+    listing: Listing
+    selection: Selection
+    interpreters: Mapping[str | None, Interpreter]
+    device: Device
+    project: Project | None
+    nightlies: NightlyMap | None
+    unread: str | None
+
+    @property
+    def builds(self) -> tuple[Build, ...]:
+        """The builds of the range, oldest first."""
+        return self.selection.builds
+
+    @property
+    def interpreter(self) -> Interpreter:
+        """The interpreter that was wanted."""
+        return self.interpreters[None]
+
+    def interpreter_of(self, build: int) -> Interpreter:
+        """The interpreter that a build runs on."""
+        return self.interpreters[self.builds[build].python]
+
+    def setting_of(self, build: int) -> str:
+        """Everything about the environment of a build but the build, as a digest: what results are stored under."""
+        return self._setting(self.interpreter_of(build))
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings of all builds, each once."""
+        used = dict.fromkeys(build.python for build in self.builds)
+        return tuple(self._setting(self.interpreters[python]) for python in used)
+
+    def _setting(self, interpreter: Interpreter) -> str:
+        base = f"system:{interpreter.path}" if self.spec.base == "system" else "isolated"
+        parts = (interpreter.identity, *sorted(self.spec.requires), base)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def environment_key(self, build: int) -> EnvironmentKey:
+        """What the environment of a build is made of."""
+        is_system = self.spec.base == "system"
+        return EnvironmentKey(self.builds[build], self.interpreter_of(build), self.spec.requires, is_system)
+
+
+def survey(
+    spec: Spec, folder: Path, wishes: Wishes, means: Means, stage: Stage | None = None, *, least: int = 2
+) -> Survey:
+    """The builds of a spec in its first channel, unless `stage` says otherwise; paths are meant from `folder`.
+
+    Raises what the parts raise: `BoundError`, `EmptyRange` with fewer than `least` builds, `PackageNotFound`,
+    `IndexUnreachable`, `DeviceMissing`, `PythonMissing`, `HistoryUnavailable` for a clone that is none.
+    """
+    stage = stage or Stage(spec.channel[0], spec.from_, spec.to)
+    device = means.find_device(spec.device, means.environ)
+    is_system = spec.base == "system"
+    interpreter = find_interpreter(_from_spec(spec.python, folder), means.uv, keep_environment=is_system)
+    may_change = spec.python is None and not is_system and stage.channel == "nightly"
+    spare = spare_pythons(interpreter, means.uv) if may_change else ()
+    channel = open_channel(stage.channel, means.access)
+    listing = channel.listing(
+        Wanted(
+            package=spec.package,
+            target=target_for(interpreter.version, free_threaded=interpreter.free_threaded),
+            pre=wishes.pre,
+            yanked=wishes.yanked,
+            variant=spec.variant,
+            from_=stage.from_,
+            to=stage.to,
+            machine=device.machine,
+            other_targets=tuple(target_for(python) for python in spare),
+        )
+    )
+    project = read_source(spec.source) if spec.source else known_project(spec.package)
+    selected = select(listing, stage.from_, stage.to, least=least)
+    revised = revise(selected, channel, project, means.history, means.access.tell)
+    pythons = {build.python for build in revised.selection.builds if build.python is not None}
+    interpreters: dict[str | None, Interpreter] = {None: interpreter}
+    interpreters |= {python: find_interpreter(python, means.uv) for python in sorted(pythons)}
+    return Survey(
+        spec,
+        stage,
+        channel,
+        listing,
+        revised.selection,
+        interpreters,
+        device,
+        project,
+        revised.nightlies,
+        revised.missing,
+    )
+
+
+def _from_spec(python: str | None, folder: Path) -> str | None:
+    """A path in a spec is meant from the folder of the spec."""
+    if python is not None and "/" in python and not Path(python).is_absolute():
+        return str(folder / python)
+    return python
