@@ -65,11 +65,12 @@ class SpecProblems:
 def spec_error(problems: Sequence[SpecProblems]) -> SpecError:
     """The error that shows every mistake of every file."""
     where = problems[0].path if len(problems) == 1 else None
-    names = " ".join(str(problem.path) for problem in problems)
+    files = [str(problem.path) for problem in problems if problem.path.exists()]
+    again = f", then look again with `bisect check {' '.join(files)}`" if files else ""
     return SpecError(
         "\n".join(str(problem) for problem in problems),
         where=str(where) if where else None,
-        advice=f"Correct what is listed, then look again with `bisect check {names}`.",
+        advice=f"Correct what is listed{again}.",
     )
 
 
