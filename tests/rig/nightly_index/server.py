@@ -84,7 +84,7 @@ class NightlyHandler(LoopbackHandler):
     def do_GET(self) -> None:  # noqa: N802 - http.server looks for this name
         """Answer, with the faults of the moment."""
         path = unquote(urlsplit(self.path).path).strip("/") + ("/" if self.path.endswith("/") else "")
-        asked = asked_for(path)
+        asked = asked_for(path if "+" not in self.path else path.replace("+", " "))
         faults = self.server.index.faults.striking(self.command, asked.name, path)
         reply = self._stopped(faults) or self._reply(asked, path, faults)
         if fault := faults.get(FaultKind.SLOW) or faults.get(FaultKind.HANG):
