@@ -61,7 +61,7 @@ class RealWheel:
         """The last three parts of its file name."""
         return "-".join(self.path.stem.split("-")[-3:])
 
-    @property
+    @cached_property
     def info(self) -> str:
         """The folder of its description."""
         return "-".join(self.path.stem.split("-")[:2]) + ".dist-info"
