@@ -66,7 +66,7 @@ class Contents:
         real = self._real(wheel)
         if real:
             return relabel.relabelled(relabel.real_wheel(real.wheel), self._label(wheel, real, done))
-        note = f"uploaded again, {len(done)}" if done else ""
+        note = _note(done)
         broken = self._broken(wheel, done)
         if wheel.package != "torch":
             return standin.other_body(self.plan, wheel, broken, note)
@@ -80,7 +80,16 @@ class Contents:
         return self.plan.real_of(wheel.day) if wheel.package == "torch" else None
 
     def _label(self, wheel: Wheel, real: Real, done: Sequence[Replacement]) -> relabel.Label:
-        return relabel.Label(wheel.version, self._cut(wheel, done).nightly, real.requires, real.edits)
+        broken = self._broken(wheel, done)
+        return relabel.Label(
+            wheel.version,
+            self._cut(wheel, done).nightly,
+            real.requires,
+            real.edits,
+            note=_note(done),
+            is_dead=WheelFault.RAISES_AT_IMPORT in broken,
+            claims="0.0.0" if WheelFault.OTHER_VERSION_INSIDE in broken else None,
+        )
 
     def _cut(self, wheel: Wheel, done: Sequence[Replacement]) -> Cut:
         return next((r.cut for r in reversed(done) if r.cut), self.plan.cut(wheel.day))
@@ -90,3 +99,7 @@ class Contents:
         if told:
             return told[-1]
         return self.plan.faults(wheel.day) if wheel.package == "torch" else frozenset()
+
+
+def _note(done: Sequence[Replacement]) -> str:
+    return f"uploaded again, {len(done)}" if done else ""

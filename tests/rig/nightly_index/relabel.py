@@ -29,6 +29,8 @@ from tests.rig.wheel_maker import wheel_filename
 
 _LOCAL_HEADER = 30
 _DATA_DESCRIPTOR = 0x8
+_START = "torch/__init__.py"
+_DEATH = b'raise ImportError("libtorch_cuda.so: undefined symbol: _ZN3rig4deadEv")\n'
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,17 @@ class Label:
     """What a release is made to be.
 
     `requires` are the Requires-Dist lines, None for those of the release. `edits` are files inside the wheel with their
-    new content, None to leave one out: a planted commit of Python files.
+    new content, None to leave one out: a planted commit of Python files. `note` is a comment in version.py that makes the
+    wheel differ from its twins, `is_dead` lets its import fail, `claims` is what METADATA says instead of the version.
     """
 
     version: str
     revision: str
     requires: tuple[str, ...] | None = None
     edits: Mapping[str, bytes | None] = field(default_factory=dict)
+    note: str = ""
+    is_dead: bool = False
+    claims: str | None = None
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ def metadata_of(wheel: RealWheel, label: Label) -> str:
     head, blank, body = wheel.description[0].partition("\n\n")
     lines = head.splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("Version: "))
-    lines[at] = f"Version: {label.version}"
+    lines[at] = f"Version: {label.claims or label.version}"
     if label.requires is not None:
         lines = [line for line in lines if not line.startswith(("Requires-Dist: ", "Provides-Extra: "))]
         lines += [f"Requires-Dist: {requirement}" for requirement in label.requires]
@@ -125,7 +131,7 @@ def version_file_of(wheel: RealWheel, label: Label) -> str:
         text, count = re.subn(rf"(?m)^{field_name}( *:[^=]*)? = .*$", f"{field_name} = {value!r}", text)
         if count != 1:
             raise ValueError(f"{wheel.path.name}: torch/version.py does not say {field_name} once but {count} times")
-    return text
+    return text + (f"# {label.note}\n" if label.note else "")
 
 
 def relabelled(wheel: RealWheel, label: Label) -> Archive:
@@ -133,6 +139,7 @@ def relabelled(wheel: RealWheel, label: Label) -> Archive:
     new_info = f"torch-{label.version}.dist-info"
     contents: dict[str, bytes | None] = {
         "torch/version.py": version_file_of(wheel, label).encode(),
+        **({_START: _DEATH + wheel.read(_START)} if label.is_dead else {}),
         **label.edits,
         f"{new_info}/METADATA": metadata_of(wheel, label).encode(),
     }
