@@ -12,6 +12,7 @@ from tests.rig.nightly_index.archive import Archive
 from tests.rig.nightly_index.bodies import Body
 from tests.rig.nightly_index.catalogue import Wheel
 from tests.rig.nightly_index.plan import Change, Cut, NightlyPlan, Real, behaviour_of
+from tests.rig.nightly_index.real_wheel import real_wheel
 from tests.rig.wheel_maker import WheelFault
 
 KEPT_TINY = 4096
@@ -59,13 +60,13 @@ class Contents:
         """METADATA of a wheel, without making it."""
         real = self._real(wheel)
         if real:
-            return relabel.metadata_of(relabel.real_wheel(real.wheel), self._label(wheel, real, done))
+            return relabel.metadata_of(real_wheel(real.wheel), self._label(wheel, real, done))
         return standin.metadata(self.plan, wheel, self._broken(wheel, done))
 
     def _made(self, wheel: Wheel, done: Sequence[Replacement]) -> Body:
         real = self._real(wheel)
         if real:
-            return relabel.relabelled(relabel.real_wheel(real.wheel), self._label(wheel, real, done))
+            return relabel.relabelled(real_wheel(real.wheel), self._label(wheel, real, done))
         note = _note(done)
         broken = self._broken(wheel, done)
         if wheel.package != "torch":

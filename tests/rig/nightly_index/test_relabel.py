@@ -18,7 +18,8 @@ from tests.rig.index import serve
 from tests.rig.nightly_index import NightlyIndex, NightlyPlan, Real
 from tests.rig.nightly_index.archive import Archive
 from tests.rig.nightly_index.conftest import Client
-from tests.rig.nightly_index.relabel import Label, RealWheel, main, metadata_of, relabelled
+from tests.rig.nightly_index.real_wheel import RealWheel
+from tests.rig.nightly_index.relabel import Label, main, metadata_of, relabelled
 from tests.rig.nightly_index.standin import torch_modules
 from tests.rig.provoking.stage import Stage
 from tests.rig.wheel_maker import WheelFault, make_wheel
