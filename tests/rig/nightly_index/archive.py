@@ -143,7 +143,7 @@ class Member:
 
 def deflated(name: str, content: bytes, *, like: Member | None = None) -> tuple[Member, Made]:
     """A member with this content; time and attributes are those of `like`."""
-    squeezer = zlib.compressobj(6, zlib.DEFLATED, -15)
+    squeezer = zlib.compressobj(1, zlib.DEFLATED, -15)
     squeezed = squeezer.compress(content) + squeezer.flush()
     base = like or Member(name, 0, 0, 0)
     member = Member(

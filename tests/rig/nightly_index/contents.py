@@ -12,6 +12,7 @@ from tests.rig.nightly_index.archive import Archive
 from tests.rig.nightly_index.bodies import Body
 from tests.rig.nightly_index.catalogue import Wheel
 from tests.rig.nightly_index.plan import Change, Cut, NightlyPlan, Real, behaviour_of
+from tests.rig.nightly_index.real_wheel import real_wheel
 from tests.rig.wheel_maker import WheelFault
 
 KEPT_TINY = 4096
@@ -59,14 +60,14 @@ class Contents:
         """METADATA of a wheel, without making it."""
         real = self._real(wheel)
         if real:
-            return relabel.metadata_of(relabel.real_wheel(real.wheel), self._label(wheel, real, done))
+            return relabel.metadata_of(real_wheel(real.wheel), self._label(wheel, real, done))
         return standin.metadata(self.plan, wheel, self._broken(wheel, done))
 
     def _made(self, wheel: Wheel, done: Sequence[Replacement]) -> Body:
         real = self._real(wheel)
         if real:
-            return relabel.relabelled(relabel.real_wheel(real.wheel), self._label(wheel, real, done))
-        note = f"uploaded again, {len(done)}" if done else ""
+            return relabel.relabelled(real_wheel(real.wheel), self._label(wheel, real, done))
+        note = _note(done)
         broken = self._broken(wheel, done)
         if wheel.package != "torch":
             return standin.other_body(self.plan, wheel, broken, note)
@@ -80,7 +81,16 @@ class Contents:
         return self.plan.real_of(wheel.day) if wheel.package == "torch" else None
 
     def _label(self, wheel: Wheel, real: Real, done: Sequence[Replacement]) -> relabel.Label:
-        return relabel.Label(wheel.version, self._cut(wheel, done).nightly, real.requires, real.edits)
+        broken = self._broken(wheel, done)
+        return relabel.Label(
+            wheel.version,
+            self._cut(wheel, done).nightly,
+            real.requires,
+            real.edits,
+            note=_note(done),
+            is_dead=WheelFault.RAISES_AT_IMPORT in broken,
+            claims="0.0.0" if WheelFault.OTHER_VERSION_INSIDE in broken else None,
+        )
 
     def _cut(self, wheel: Wheel, done: Sequence[Replacement]) -> Cut:
         return next((r.cut for r in reversed(done) if r.cut), self.plan.cut(wheel.day))
@@ -90,3 +100,7 @@ class Contents:
         if told:
             return told[-1]
         return self.plan.faults(wheel.day) if wheel.package == "torch" else frozenset()
+
+
+def _note(done: Sequence[Replacement]) -> str:
+    return f"uploaded again, {len(done)}" if done else ""

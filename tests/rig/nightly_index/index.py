@@ -159,8 +159,9 @@ class NightlyIndex:
         """Upload the files of a pattern again under the same names: other bytes, ETag and time, and what is given.
 
         `at` is when (left out: now); before that moment the old content is served. `changes` are taken instead of the
-        plan's, `cut` is what the new files were built from.
+        plan's, `cut` is what the new files were built from. Raises `ValueError` for faults that real releases cannot have.
         """
+        self.plan.check_faults(broken or ())
         faults = None if broken is None else frozenset(broken)
         new = Replacement(pattern, at or self.now, None if changes is None else tuple(changes), cut, faults)
         self._replacements += (new,)

@@ -13,6 +13,7 @@ from tests.rig.toy import Planted
 from tests.rig.wheel_maker import WheelFault
 
 DAY = timedelta(days=1)
+REAL_FAULTS = frozenset({WheelFault.RAISES_AT_IMPORT, WheelFault.OTHER_VERSION_INSIDE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ class NightlyPlan:
         for real in self.real:
             if self.pythons != (abi_of(real.wheel),):
                 raise ValueError(f"{real.wheel.name} needs pythons=({abi_of(real.wheel)!r},), not {self.pythons}")
+        for broken in self.broken.values():
+            self.check_faults(broken)
 
     def days(self) -> Iterator[date]:
         """Every date of the plan, with or without a nightly."""
@@ -157,6 +160,13 @@ class NightlyPlan:
     def behaviour(self, day: date, variant: str) -> dict[str, Planted]:
         """What every case does in the nightly of a day."""
         return behaviour_of(self.changes, self.source_day(day), variant)
+
+    def check_faults(self, broken: Collection[WheelFault]) -> None:
+        """Raise `ValueError` for faults that real releases cannot be given."""
+        if self.real and not set(broken) <= REAL_FAULTS:
+            raise ValueError(
+                f"a real release cannot be given {sorted(fault.name for fault in set(broken) - REAL_FAULTS)}"
+            )
 
     def real_of(self, day: date) -> Real | None:
         """The release that the nightly of a day is made of."""

@@ -15,20 +15,17 @@ import argparse
 import base64
 import hashlib
 import re
-import struct
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
 from pathlib import Path
 
-from packaging.utils import parse_wheel_filename
-
 from tests.rig.nightly_index.archive import Archive, ArchivePlan, Copied, Member, deflated
+from tests.rig.nightly_index.real_wheel import RealWheel
 from tests.rig.wheel_maker import wheel_filename
 
-_LOCAL_HEADER = 30
 _DATA_DESCRIPTOR = 0x8
+_START = "torch/__init__.py"
+_DEATH = b'raise ImportError("libtorch_cuda.so: undefined symbol: _ZN3rig4deadEv")\n'
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,68 +33,17 @@ class Label:
     """What a release is made to be.
 
     `requires` are the Requires-Dist lines, None for those of the release. `edits` are files inside the wheel with their
-    new content, None to leave one out: a planted commit of Python files.
+    new content, None to leave one out: a planted commit of Python files. `note` is a comment in version.py that makes the
+    wheel differ from its twins, `is_dead` lets its import fail, `claims` is what METADATA says instead of the version.
     """
 
     version: str
     revision: str
     requires: tuple[str, ...] | None = None
     edits: Mapping[str, bytes | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class RealWheel:
-    """A wheel on disk. Raises `zipfile.BadZipFile` or `packaging.utils.InvalidWheelFilename` for anything else."""
-
-    path: Path
-
-    @cached_property
-    def version(self) -> str:
-        """The version in its file name."""
-        return str(parse_wheel_filename(self.path.name)[1])
-
-    @cached_property
-    def tag(self) -> str:
-        """The last three parts of its file name."""
-        return "-".join(self.path.stem.split("-")[-3:])
-
-    @property
-    def info(self) -> str:
-        """The folder of its description."""
-        return "-".join(self.path.stem.split("-")[:2]) + ".dist-info"
-
-    @cached_property
-    def members(self) -> tuple[tuple[int, int, Member], ...]:
-        """Every member in the order of the file: where it begins, where the next thing begins, what it is."""
-        with zipfile.ZipFile(self.path) as archive:
-            found = sorted(archive.infolist(), key=lambda info: info.header_offset)
-            ends = [*(info.header_offset for info in found[1:]), archive.start_dir]
-        return tuple((i.header_offset, end, _member(i)) for i, end in zip(found, ends, strict=True))
-
-    def read(self, name: str) -> bytes:
-        """The content of one file inside. Raises `KeyError` when there is none."""
-        with zipfile.ZipFile(self.path) as archive:
-            return archive.read(name)
-
-    @cached_property
-    def description(self) -> tuple[str, str, str]:
-        """METADATA, RECORD and version.py."""
-        names = (f"{self.info}/METADATA", f"{self.info}/RECORD", "torch/version.py")
-        metadata, record, version = (self.read(name).decode() for name in names)
-        return metadata, record, version
-
-    def stored(self, begin: int, member: Member) -> Copied:
-        """The bytes of a member as they are stored, without its header."""
-        with self.path.open("rb") as file:
-            file.seek(begin)
-            name_length, extra_length = struct.unpack("<26x2H", file.read(_LOCAL_HEADER))
-        return Copied(self.path, begin + _LOCAL_HEADER + name_length + extra_length, member.compressed)
-
-
-@lru_cache(maxsize=16)
-def real_wheel(path: Path) -> RealWheel:
-    """The wheel at a path, whose list of files is read once."""
-    return RealWheel(path)
+    note: str = ""
+    is_dead: bool = False
+    claims: str | None = None
 
 
 def filename_of(wheel: RealWheel, label: Label, platform: str | None = None) -> str:
@@ -111,7 +57,7 @@ def metadata_of(wheel: RealWheel, label: Label) -> str:
     head, blank, body = wheel.description[0].partition("\n\n")
     lines = head.splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("Version: "))
-    lines[at] = f"Version: {label.version}"
+    lines[at] = f"Version: {label.claims or label.version}"
     if label.requires is not None:
         lines = [line for line in lines if not line.startswith(("Requires-Dist: ", "Provides-Extra: "))]
         lines += [f"Requires-Dist: {requirement}" for requirement in label.requires]
@@ -125,7 +71,7 @@ def version_file_of(wheel: RealWheel, label: Label) -> str:
         text, count = re.subn(rf"(?m)^{field_name}( *:[^=]*)? = .*$", f"{field_name} = {value!r}", text)
         if count != 1:
             raise ValueError(f"{wheel.path.name}: torch/version.py does not say {field_name} once but {count} times")
-    return text
+    return text + (f"# {label.note}\n" if label.note else "")
 
 
 def relabelled(wheel: RealWheel, label: Label) -> Archive:
@@ -133,6 +79,7 @@ def relabelled(wheel: RealWheel, label: Label) -> Archive:
     new_info = f"torch-{label.version}.dist-info"
     contents: dict[str, bytes | None] = {
         "torch/version.py": version_file_of(wheel, label).encode(),
+        **({_START: _DEATH + wheel.read(_START)} if label.is_dead else {}),
         **label.edits,
         f"{new_info}/METADATA": metadata_of(wheel, label).encode(),
     }
@@ -225,19 +172,6 @@ def _record(wheel: RealWheel, new_info: str, contents: Mapping[str, bytes | None
 def _record_line(name: str, content: bytes) -> str:
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
     return f"{name},sha256={digest},{len(content)}"
-
-
-def _member(info: zipfile.ZipInfo) -> Member:
-    return Member(
-        info.filename,
-        info.CRC,
-        info.compress_size,
-        info.file_size,
-        info.compress_type,
-        info.flag_bits & ~0x800,
-        info.date_time,
-        info.external_attr,
-    )
 
 
 def write(wheel: RealWheel, label: Label, folder: Path) -> Path:

@@ -19,6 +19,7 @@ from tests.rig.index_server import LOGIN_PAGE
 from tests.rig.index_state import Request, RequestKind
 from tests.rig.loopback import LoopbackHandler, LoopbackServer, asked_span, is_known
 from tests.rig.nightly_index.bodies import Body, BytesBody
+from tests.rig.nightly_index.pages import regenerated
 from tests.rig.nightly_index.paths import Asked, asked_for
 from tests.rig.nightly_index.site import package_list, page_of
 
@@ -84,7 +85,7 @@ class NightlyHandler(LoopbackHandler):
     def do_GET(self) -> None:  # noqa: N802 - http.server looks for this name
         """Answer, with the faults of the moment."""
         path = unquote(urlsplit(self.path).path).strip("/") + ("/" if self.path.endswith("/") else "")
-        asked = asked_for(path)
+        asked = asked_for(path if "+" not in self.path else path.replace("+", " "))
         faults = self.server.index.faults.striking(self.command, asked.name, path)
         reply = self._stopped(faults) or self._reply(asked, path, faults)
         if fault := faults.get(FaultKind.SLOW) or faults.get(FaultKind.HANG):
@@ -147,7 +148,7 @@ class NightlyHandler(LoopbackHandler):
         if page is None:
             return self._absent()
         headers = {"Content-Type": "text/html", "Cache-Control": "no-cache,no-store,must-revalidate"}
-        return self._packed(self._conditional(_of(BytesBody(page), headers, moment)))
+        return self._packed(self._conditional(_of(BytesBody(page), headers, regenerated(moment))))
 
     def _packed(self, reply: Reply) -> Reply:
         """Compressed where the client takes that; CloudFront keeps the ETag as a weak one."""

@@ -126,16 +126,17 @@ def torch_body(
 
 
 def _ballasted(members: Mapping[str, str], size: int) -> Archive:
-    """The files and a library of zeros, in the order of real wheels: the description comes last."""
+    """The files and a library of zeros in the order of real wheels: modules, libraries, description."""
     zeros = _zeros(size)
     digest = base64.urlsafe_b64encode(zeros.sha256).rstrip(b"=").decode()
-    *others, (record, text) = members.items()
-    library = Member(LIBRARY, zeros.crc, size, size, method=STORED)
     plan = ArchivePlan()
-    plan.add(library, zeros)
-    for name, content in others:
-        plan.add(*deflated(name, content.encode()))
-    plan.add(*deflated(record, f"{LIBRARY},sha256={digest},{size}\n{text}".encode()))
+    modules = [name for name in members if ".dist-info/" not in name]
+    for name in modules:
+        plan.add(*deflated(name, members[name].encode()))
+    plan.add(Member(LIBRARY, zeros.crc, size, size, method=STORED), zeros)
+    for name in [name for name in members if name not in modules]:
+        told = f"{LIBRARY},sha256={digest},{size}\n" if name.endswith("/RECORD") else ""
+        plan.add(*deflated(name, (told + members[name]).encode()))
     return plan.finish()
 
 

@@ -71,6 +71,12 @@ def test_what_is_absent_is_forbidden(client: Client, index: NightlyIndex, path: 
     assert "<Code>AccessDenied</Code>" in answer.text
 
 
+def test_a_plus_in_an_address_is_a_blank(client: Client, index: NightlyIndex) -> None:
+    address = index.url(index.torch(DAY))
+    assert "%2B" in address
+    assert client.head(address.replace("%2B", "+")).status_code == 403
+
+
 def test_a_metadata_file_is_the_wheels_own(client: Client, index: NightlyIndex) -> None:
     address = index.url(index.torch(DAY))
     with zipfile.ZipFile(io.BytesIO(client.get(address).content)) as wheel:

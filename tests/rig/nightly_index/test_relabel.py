@@ -18,10 +18,11 @@ from tests.rig.index import serve
 from tests.rig.nightly_index import NightlyIndex, NightlyPlan, Real
 from tests.rig.nightly_index.archive import Archive
 from tests.rig.nightly_index.conftest import Client
-from tests.rig.nightly_index.relabel import Label, RealWheel, main, metadata_of, relabelled
+from tests.rig.nightly_index.real_wheel import RealWheel
+from tests.rig.nightly_index.relabel import Label, main, metadata_of, relabelled
 from tests.rig.nightly_index.standin import torch_modules
 from tests.rig.provoking.stage import Stage
-from tests.rig.wheel_maker import make_wheel
+from tests.rig.wheel_maker import WheelFault, make_wheel
 
 NAME = "torch-2.14.1-cp311-cp311-manylinux_2_28_x86_64.whl"
 NEW = "torch-2.16.0.dev20261009+cu130"
@@ -181,6 +182,28 @@ def test_an_index_serves_releases_as_nightlies(client: Client, tmp_path: Path) -
         assert part == content[-100:]
     # The fifth day was built from the commit of the fourth.
     assert [libraries.index(library) for library in libraries] == [0, 0, 0, 0, 0, 5, 5, 5, 5]
+
+
+def test_a_real_nightly_can_be_dead_replaced_or_of_another_version(client: Client, tmp_path: Path) -> None:
+    days = [date(2026, 10, number) for number in range(7, 10)]
+    plan = NightlyPlan(
+        first=days[0],
+        last=days[2],
+        variants=("cu130",),
+        pythons=("cp311",),
+        real=(Real(days[0], release(tmp_path)),),
+        dead=[days[0]],
+        broken={days[1]: [WheelFault.OTHER_VERSION_INSIDE]},
+    )
+    with NightlyIndex(plan) as index:
+        with zipfile.ZipFile(io.BytesIO(client.get(index.url(index.torch(days[0]))).content)) as dead:
+            assert dead.read("torch/__init__.py").startswith(b"raise ImportError")
+        assert "\nVersion: 0.0.0\n" in client.get(f"{index.url(index.torch(days[1]))}.metadata").text
+        old = client.head(index.url(index.torch(days[2]))).headers["ETag"]
+        index.replace("torch-*")
+        assert client.head(index.url(index.torch(days[2]))).headers["ETag"] != old
+        with pytest.raises(ValueError, match="cannot be given"):
+            index.replace("torch-*", broken=[WheelFault.NOT_A_ZIP])
 
 
 def test_uv_installs_a_relabelled_release(tmp_path: Path) -> None:
