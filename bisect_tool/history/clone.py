@@ -80,6 +80,10 @@ class ClonedSource:
             raise self._shallow(base, head)
         return Span(first, last, fork, tuple(commits), only_base=self._count(f"{last}..{first}"))
 
+    def line(self) -> tuple[Commit, ...]:
+        """Every commit of the development branch, oldest first, parents before children."""
+        return tuple(self._log("--topo-order", "--reverse", self._branch(self.project.branch)))
+
     def merge_base(self, one: str, other: str) -> str | None:
         """The newest commit that both have."""
         try:

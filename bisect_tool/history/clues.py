@@ -1,0 +1,93 @@
+"""What is known about a failure that may point to a commit. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bisect_tool.history.parts import Part
+from bisect_tool.history.words import words_of, words_of_code
+
+_FRAME = re.compile(r'File "(?P<file>[^"\n]+)", line \d+, in (?P<function>[^\n]+)')
+_INSTALLED = re.compile(r".*/(?:site|dist)-packages/")
+_MADE_UP = re.compile(r"^<|/(?:torchinductor_|__pycache__)|/tmp/")
+_STANDARD = re.compile(r"/lib/python3(?:\.\d+)?/(?!.*-packages/)")
+_FLAG = re.compile(r"\b(?:config|flags?|options?)\.(\w+(?:\.\w+)*)|\b(TORCH\w*_[A-Z_]+)\b")
+
+
+class Sought(StrEnum):
+    """Whether the commit that broke it is looked for, or the one that repaired it."""
+
+    BREAK = "break"
+    FIX = "fix"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A place of a traceback: `file` as it lies in the package (`torch/_inductor/lowering.py`)."""
+
+    file: str
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """What points to a commit.
+
+    `frames` are those of the traceback, the innermost last. `message` are the words of the failure's text, `repro` those of
+    the script, `keys` those of configuration keys in either. `files` are named by other means, as by the compiler bisector.
+    `pins` are the dependencies whose versions differ between the two environments. `part` is where the change must be, when
+    cross tests have shown it.
+    """
+
+    sought: Sought = Sought.BREAK
+    frames: tuple[Frame, ...] = ()
+    message: frozenset[str] = frozenset()
+    repro: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+    files: tuple[str, ...] = ()
+    pins: frozenset[str] = frozenset()
+    part: Part | None = None
+
+
+def collect_clues(
+    *,
+    sought: Sought = Sought.BREAK,
+    failure: str = "",
+    script: str = "",
+    files: Sequence[str] = (),
+    pins: Sequence[str] = (),
+    part: Part | None = None,
+) -> Clues:
+    """The clues in the text of a failure (a traceback, or what a check reported) and in the repro's source."""
+    frames = frames_in(failure)
+    said = _without_frames(failure)
+    keys = {name for found in _FLAG.findall(f"{script}\n{said}") for name in found if name}
+    return Clues(
+        sought, frames, words_of(said), words_of_code(script), words_of(" ".join(keys)),
+        tuple(dict.fromkeys(files)), frozenset(pin.lower() for pin in pins), part,
+    )  # fmt: skip
+
+
+def frames_in(text: str) -> tuple[Frame, ...]:
+    """The places of Python tracebacks in a text that lie in installed packages, in their order, the innermost last."""
+    frames = []
+    for found in _FRAME.finditer(text):
+        file = found["file"].replace("\\", "/")
+        if _MADE_UP.search(file) or _STANDARD.search(file) or not _INSTALLED.match(file):
+            continue
+        frames.append(Frame(_INSTALLED.sub("", file), found["function"].strip()))
+    return tuple(frames)
+
+
+def _without_frames(text: str) -> str:
+    """The text without the places of a traceback and the source lines under them."""
+    kept, skip = [], False
+    for line in text.split("\n"):
+        is_frame = bool(_FRAME.search(line))
+        if not is_frame and not skip:
+            kept.append(line)
+        skip = is_frame
+    return "\n".join(kept)
