@@ -27,11 +27,6 @@ _NO_HEAD = frozenset({405, 501})
 _PART = 206
 _OK = (200, _PART)
 _TRIES = 3
-_IN_THE_MIDDLE = (
-    requests.exceptions.ChunkedEncodingError,
-    requests.exceptions.ContentDecodingError,
-    requests.ConnectionError,
-)
 _PLAIN = {"Accept-Encoding": "identity"}  # the length of the file, not of something packed on the way
 # A few files that cannot be asked are left out with the reason; more of them mean that the index is in trouble.
 _MOST_UNANSWERED, _MOST_UNANSWERED_SHARE = 3, 0.05
@@ -95,17 +90,20 @@ class Site:
         for tries_left in reversed(range(_TRIES)):
             try:
                 answer = session.get(self.dressed(address), headers=headers, timeout=_TIMEOUTS, stream=True)
-                with answer:
-                    if answer.status_code in _ABSENT:
-                        return None
-                    if answer.status_code not in _OK:
-                        raise refused(answer.status_code, address, OPTION)
+            except requests.RequestException as error:
+                raise unreachable(error, address, OPTION) from error
+            with answer:
+                if answer.status_code in _ABSENT:
+                    return None
+                if answer.status_code not in _OK:
+                    raise refused(answer.status_code, address, OPTION)
+                try:
                     if not only_parts or answer.status_code == _PART:
                         _ = answer.content
                     return answer
-            except requests.RequestException as error:
-                if not tries_left or not isinstance(error, _IN_THE_MIDDLE):
-                    raise unreachable(error, address, OPTION) from error
+                except requests.RequestException as error:
+                    if not tries_left:
+                        raise unreachable(error, address, OPTION) from error
         raise AssertionError("the last attempt returns or raises")
 
     def ask(
