@@ -87,24 +87,26 @@ class Site:
         self, session: requests.Session, address: str, headers: Mapping[str, str], *, only_parts: bool = False
     ) -> requests.Response | None:
         """An answer with all of its body: one that ends too early is asked for again, which the session does not do."""
-        for tries_left in reversed(range(_TRIES)):
-            try:
-                answer = session.get(self.dressed(address), headers=headers, timeout=_TIMEOUTS, stream=True)
-            except requests.RequestException as error:
-                raise unreachable(error, address, OPTION) from error
-            with answer:
+        fault = requests.RequestException()
+        for _ in range(_TRIES):
+            with self._answer(session, address, headers) as answer:
                 if answer.status_code in _ABSENT:
                     return None
                 if answer.status_code not in _OK:
                     raise refused(answer.status_code, address, OPTION)
                 try:
-                    if not only_parts or answer.status_code == _PART:
-                        _ = answer.content
-                    return answer
+                    _body = answer.content if not only_parts or answer.status_code == _PART else b""
                 except requests.RequestException as error:
-                    if not tries_left:
-                        raise unreachable(error, address, OPTION) from error
-        raise AssertionError("the last attempt returns or raises")
+                    fault = error
+                else:
+                    return answer
+        raise unreachable(fault, address, OPTION) from fault
+
+    def _answer(self, session: requests.Session, address: str, headers: Mapping[str, str]) -> requests.Response:
+        try:
+            return session.get(self.dressed(address), headers=headers, timeout=_TIMEOUTS, stream=True)
+        except requests.RequestException as error:
+            raise unreachable(error, address, OPTION) from error
 
     def ask(
         self, addresses: Iterable[str], tell: Callable[[int], None] = lambda _done: None

@@ -9,7 +9,7 @@ from datetime import date
 from bisect_tool.builds.bounds import select
 from bisect_tool.builds.build import Build
 from bisect_tool.builds.fitting import target_for
-from bisect_tool.builds.nightly.tables import Span, read_tables
+from bisect_tool.builds.nightly.tables import Span, VariantRow, read_tables
 from tests.builds.nightly.conftest import H200, Serve, channel, day_of, days, wanted
 from tests.rig.nightly_index import Missing
 
@@ -68,10 +68,7 @@ def test_a_variant_that_ended_earlier_than_the_table_says(serve: Serve) -> None:
     assert days(listing) == days_between("2025-12-01", "2026-02-15")
 
 
-def _promised(row: object) -> object:
-    from bisect_tool.builds.nightly.tables import VariantRow
-
-    assert isinstance(row, VariantRow)
+def _promised(row: VariantRow) -> VariantRow:
     return replace(row, span=Span(date(2025, 12, 1), row.span.last)) if row.name == "cu134" else row
 
 
