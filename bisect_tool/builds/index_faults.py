@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import requests
+from urllib3.exceptions import ReadTimeoutError
 
 from bisect_tool.errors import IndexUnreachable
 
@@ -15,10 +16,15 @@ def unreachable(error: requests.RequestException, where: str, option: str = "--i
     if error.response is not None:
         return refused(error.response.status_code, where, option)
     for kind, (what, advice) in _FAULTS.items():
-        if isinstance(error, kind):
+        if isinstance(error, kind) or (kind is requests.Timeout and _waited_too_long(error)):
             return IndexUnreachable(what, where=where, advice=advice.format(option=option))
     what = f"the index cannot be asked ({type(error).__name__})"
     return IndexUnreachable(what, where=where, advice=_ANOTHER.format(option=option))
+
+
+def _waited_too_long(error: requests.RequestException) -> bool:
+    """After the last attempt the timeout is only the reason of another error."""
+    return any(isinstance(getattr(cause, "reason", None), ReadTimeoutError) for cause in error.args)
 
 
 def refused(status: int, where: str, option: str = "--index") -> IndexUnreachable:

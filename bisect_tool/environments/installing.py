@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 import time
+import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import IO
 from urllib.parse import unquote
 
 from packaging.requirements import Requirement
@@ -244,22 +248,37 @@ def _unreachable(order: Order, failure: UvFailure) -> IndexUnreachable | None:
 
 
 def _is_damaged_at_the_source(build: Build, failure: UvFailure) -> bool:
-    """Whether the file of the build, not that of something it needs, was published damaged: the index gives its hash."""
-    if build.sha256 is None or build.filename not in unquote(failure.text):
+    """Whether the file of the build, not that of something it needs, was published damaged.
+
+    Known where it arrives just as it lies there: with the hash that the index gives, else with the length that the server
+    gave when the build was listed.
+    """
+    if build.filename not in unquote(failure.text) or (build.sha256 is None and build.size is None):
         return False
     if "://" not in build.location:
-        return _hash_of_file(Path(build.location)) == build.sha256
+        return build.sha256 is not None and _hash_of_file(Path(build.location)) == build.sha256
     import requests
 
-    digest = hashlib.sha256()
     try:
-        with requests.get(build.location, stream=True, timeout=(10, 120)) as answer:
+        with requests.get(build.location, stream=True, timeout=(10, 120)) as answer, tempfile.TemporaryFile() as file:
             answer.raise_for_status()
+            digest = hashlib.sha256()
             for block in answer.iter_content(1 << 20):
                 digest.update(block)
-    except requests.RequestException:
+                file.write(block)
+            if build.sha256 is not None:
+                return digest.hexdigest() == build.sha256
+            return file.tell() == build.size and not _is_sound_archive(file)
+    except (requests.RequestException, OSError):
         return False
-    return digest.hexdigest() == build.sha256
+
+
+def _is_sound_archive(file: IO[bytes]) -> bool:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return archive.testzip() is None
+    except (zipfile.BadZipFile, zlib.error, EOFError):
+        return False
 
 
 def _hash_of_file(path: Path) -> str | None:

@@ -27,11 +27,6 @@ _NO_HEAD = frozenset({405, 501})
 _PART = 206
 _OK = (200, _PART)
 _TRIES = 3
-_IN_THE_MIDDLE = (
-    requests.exceptions.ChunkedEncodingError,
-    requests.exceptions.ContentDecodingError,
-    requests.ConnectionError,
-)
 _PLAIN = {"Accept-Encoding": "identity"}  # the length of the file, not of something packed on the way
 # A few files that cannot be asked are left out with the reason; more of them mean that the index is in trouble.
 _MOST_UNANSWERED, _MOST_UNANSWERED_SHARE = 3, 0.05
@@ -92,21 +87,26 @@ class Site:
         self, session: requests.Session, address: str, headers: Mapping[str, str], *, only_parts: bool = False
     ) -> requests.Response | None:
         """An answer with all of its body: one that ends too early is asked for again, which the session does not do."""
-        for tries_left in reversed(range(_TRIES)):
-            try:
-                answer = session.get(self.dressed(address), headers=headers, timeout=_TIMEOUTS, stream=True)
-                with answer:
-                    if answer.status_code in _ABSENT:
-                        return None
-                    if answer.status_code not in _OK:
-                        raise refused(answer.status_code, address, OPTION)
-                    if not only_parts or answer.status_code == _PART:
-                        _ = answer.content
+        fault = requests.RequestException()
+        for _ in range(_TRIES):
+            with self._answer(session, address, headers) as answer:
+                if answer.status_code in _ABSENT:
+                    return None
+                if answer.status_code not in _OK:
+                    raise refused(answer.status_code, address, OPTION)
+                try:
+                    _body = answer.content if not only_parts or answer.status_code == _PART else b""
+                except requests.RequestException as error:
+                    fault = error
+                else:
                     return answer
-            except requests.RequestException as error:
-                if not tries_left or not isinstance(error, _IN_THE_MIDDLE):
-                    raise unreachable(error, address, OPTION) from error
-        raise AssertionError("the last attempt returns or raises")
+        raise unreachable(fault, address, OPTION) from fault
+
+    def _answer(self, session: requests.Session, address: str, headers: Mapping[str, str]) -> requests.Response:
+        try:
+            return session.get(self.dressed(address), headers=headers, timeout=_TIMEOUTS, stream=True)
+        except requests.RequestException as error:
+            raise unreachable(error, address, OPTION) from error
 
     def ask(
         self, addresses: Iterable[str], tell: Callable[[int], None] = lambda _done: None

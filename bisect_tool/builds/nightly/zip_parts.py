@@ -56,7 +56,7 @@ def read_members(file: Parts, names: Sequence[str]) -> dict[str, bytes]:
     """
     start, stop = _directory(file)
     found: dict[str, _Entry] = {}
-    for piece in _pieces(start, stop):
+    for piece in _pieces(start, stop, max(0, file.size - TAIL)):
         wanted = [name for name in names if name not in found]
         if not wanted:
             break
@@ -78,11 +78,14 @@ def _directory(file: Parts) -> tuple[int, int]:
     return offset, offset + length
 
 
-def _pieces(start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """The parts of the directory in the order in which they are searched: its end, then from its beginning on."""
-    yield max(start, stop - TAIL), stop
+def _pieces(start: int, stop: int, tail: int) -> Iterator[tuple[int, int]]:
+    """The parts of the directory in the order in which they are searched: what was read with its end, then from its
+    beginning on.
+    """
+    if tail < stop:
+        yield max(start, tail), stop
     position = start
-    while position < stop - TAIL:
+    while position < min(stop, tail):
         yield position, min(stop, position + _PIECE)
         position += _PIECE - _OVERLAP
 
