@@ -18,6 +18,7 @@ from bisect_tool.errors import Answered, BisectError, interrupted
 from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
 from bisect_tool.runs.asking import Asked, Wishes, ask
+from bisect_tool.runs.diary import Diary
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, make_report
@@ -121,7 +122,8 @@ def _run(
             tell(events.RunFinished(report.outcome))
         return tuple(made)
 
-    loop = Loop(sessions, workshop.cache, results, environments, workshop.environ, tell, pace)
+    diary = Diary(results, names, sessions, tell if any(one.wishes.explain for one in asked) else None)
+    loop = Loop(sessions, workshop.cache, results, environments, workshop.environ, tell, pace, diary.note)
     try:
         loop.run()
     except BisectError as error:
