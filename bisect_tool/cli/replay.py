@@ -35,7 +35,7 @@ def command(run: str | None, *, quiet: bool, **flags: Any) -> int:
         if run is None:
             return _list(results)
         found = _find(results.runs(), run)
-        return _replay(found, _lines(results, found.id), quiet=quiet)
+        return _checked(found, _lines(results, found.id), quiet=quiet)
     finally:
         results.close()
 
@@ -65,6 +65,19 @@ def _lines(results: Results, run: str) -> list[str]:
         raise click.UsageError("this run has no record: it was made by an older version, or it never began to search")
     other = json.loads(lines[0]).get("same as")
     return results.decisions(other) if other else lines
+
+
+def _checked(run: StoredRun, lines: list[str], *, quiet: bool) -> int:
+    from bisect_tool.errors import CacheBroken
+
+    try:
+        return _replay(run, lines, quiet=quiet)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise CacheBroken(
+            f"the record of this run cannot be read: {error}",
+            where=f"run {run.id[:ID]}",
+            advice="nothing but `bisect replay` needs it; results and reports are not affected",
+        ) from error
 
 
 def _replay(run: StoredRun, lines: list[str], *, quiet: bool) -> int:
