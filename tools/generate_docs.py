@@ -36,7 +36,7 @@ def exit_statuses() -> str:
     rows = [(int(status), status.name.lower().replace("_", " "), meaning) for status, meaning in meanings.items()]
     rows += [(kind.status, kind.__name__, _first_line(kind)) for kind in _kinds()]
     rows += [
-        (1, "findings", "`bisect cache verify` found a changed file"),
+        (1, "findings", "`bisect cache verify` found a changed file, `bisect replay` a decision that differs"),
         (2, "usage", "the command line cannot be understood"),
         (errors.BisectError.status, "defect", "a defect of bisect itself; its traceback is printed"),
     ]

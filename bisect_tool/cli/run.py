@@ -40,12 +40,15 @@ def _format_options(function: Any) -> Any:
     help="Spread N probes over the range first; left out: a few, where both ends agree; 0: none.",
 )
 @click.option("--fresh", is_flag=True, help="Do not use stored results.")
+@click.option("--explain", is_flag=True, help="Say for each decision what was known and why this build was next.")
 @click.option("--retry-untestable", is_flag=True, help="Try builds again that could not be installed or imported.")
 @_format_options
 @settings_options
 @click.option("--plain", is_flag=True, help="Plain lines instead of the live view.")
 @click.option("--quiet", is_flag=True, help="Nothing but the report.")
-def command(specs: tuple[str, ...], scan: int | None, *, fresh: bool, retry_untestable: bool, **flags: Any) -> int:
+def command(
+    specs: tuple[str, ...], scan: int | None, *, fresh: bool, explain: bool, retry_untestable: bool, **flags: Any
+) -> int:
     """Answer SPECs: a spec.yaml, its folder, or a plain script.
 
     Exit status: 0 every change found is exact, 3 narrowed, 4 nothing changes in the range, 5 nothing could be judged;
@@ -63,6 +66,7 @@ def command(specs: tuple[str, ...], scan: int | None, *, fresh: bool, retry_unte
         policy=Policy(verify=settings.verify, scan=scan),
         fresh=fresh,
         retry_untestable=retry_untestable,
+        explain=explain,
     )
     workshop = open_workshop(settings, os.environ)
     try:

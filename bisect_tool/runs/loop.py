@@ -34,7 +34,7 @@ from bisect_tool.runs.renewal import Renewal
 from bisect_tool.runs.session import Session
 from bisect_tool.search.planner import Probe, Purpose
 from bisect_tool.search.states import Failing, Flaky, Passing, State, Untestable
-from bisect_tool.search.together import choose
+from bisect_tool.search.together import Asking, Choice, choose
 from bisect_tool.spec.repro import case_command, case_digest
 from bisect_tool.store.results import Results, StoredTrial
 from bisect_tool.trials.failure import MachineAtFault
@@ -45,7 +45,7 @@ ATTEMPTS = 3  # of a trial that the machine spoiled
 
 @dataclass(slots=True)
 class Loop:
-    """Drives `sessions` until none of them wants anything more."""
+    """Drives `sessions` until none of them wants anything more; `note` hears of each decision."""
 
     sessions: Sequence[Session]
     cache: CacheFolder
@@ -54,6 +54,7 @@ class Loop:
     environ: Mapping[str, str] = field(repr=False)
     tell: Callable[[events.Event], None]
     pace: Pace = field(default_factory=Pace)
+    note: Callable[[Sequence[Asking], Choice | None], None] = lambda _askings, _choice: None
 
     def run(self) -> None:
         """Search until every question is answered as far as it can be.
@@ -88,7 +89,9 @@ class Loop:
 
     def _choose(self) -> tuple[Session, Probe] | None:
         """The session and probe to serve next: of the build that is worth most to all sessions together."""
-        choice = choose([session.asking() for session in self.sessions])
+        askings = [session.asking() for session in self.sessions]
+        choice = choose(askings)
+        self.note(askings, choice)
         return None if choice is None else (self.sessions[choice.asking], choice.probe)
 
     def _open(self, session: Session, probe: Probe) -> None:

@@ -19,6 +19,7 @@ from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
 from bisect_tool.runs.asking import Asked, ask
+from bisect_tool.runs.diary import Diary
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, report_of
@@ -96,9 +97,9 @@ def run_specs(
 
 @dataclass(slots=True)
 class _Course:
-    """How far one spec has come: its sessions, one for each channel that was searched, and the trials known before."""
+    """How far one spec has come: the sessions and runs, one for each channel that was searched, the trials known before."""
 
-    run: str
+    runs: list[str]
     sessions: list[Session]
     known: int
 
@@ -124,7 +125,7 @@ class _Run:
         going = courses
         try:
             while going:
-                self._search([course.last for course in going])
+                self._search(going)
                 going = [course for course in going if self._go_on(course, environments)]
         except BisectError as error:
             raise Stopped(error, self._reports(courses, unfinished=True)) from error
@@ -146,29 +147,41 @@ class _Run:
         return self._ask(spec, Stage(given.channel[-1], given.from_, given.to))
 
     def _begin(self, session: Session) -> _Course:
+        course = _Course([], [], 0)
+        self._add(course, session)
+        return course
+
+    def _add(self, course: _Course, session: Session) -> None:
+        """Load a session, tell that it starts, and count the trials that were known before."""
         name, spec = uuid.uuid4().hex, session.asked.spec
         self.results.start_run(name, spec=spec.name, repro=session.asked.repro.digest, package=spec.package)
-        return _Course(name, [session], self._open(session))
-
-    def _open(self, session: Session) -> int:
-        """Load a session and tell that it starts; gives the number of trials that were known before."""
         session.load()
         self.tell(_started(session))
-        return sum(len(trials) for trials in session.seen.values())
+        course.runs.append(name)
+        course.sessions.append(session)
+        course.known += sum(len(trials) for trials in session.seen.values())
 
-    def _search(self, sessions: Sequence[Session]) -> None:
-        workshop = self.workshop
-        environments = sessions[0].environments
-        Loop(sessions, workshop.cache, self.results, environments, workshop.environ, self.tell, self.pace).run()
+    def _search(self, courses: Sequence[_Course]) -> None:
+        workshop, sessions = self.workshop, [course.last for course in courses]
+        explain = self.tell if self.wishes.explain else None
+        diary = Diary(self.results, [course.runs[-1] for course in courses], sessions, explain)
+        Loop(
+            sessions,
+            workshop.cache,
+            self.results,
+            sessions[0].environments,
+            workshop.environ,
+            self.tell,
+            self.pace,
+            diary.note,
+        ).run()
 
     def _go_on(self, course: _Course, environments: Environments) -> bool:
         """Take up the next channel of a spec; False when there is none, or nothing to look closer at."""
         stage = next_stage(course.last)
         if stage is None:
             return False
-        session = Session(self._ask(course.last.asked.read, stage), self.results, environments, self.pace)
-        course.known += self._open(session)
-        course.sessions.append(session)
+        self._add(course, Session(self._ask(course.last.asked.read, stage), self.results, environments, self.pace))
         return True
 
     def _reports(self, courses: Sequence[_Course], *, unfinished: bool) -> tuple[Report, ...]:
@@ -185,7 +198,8 @@ class _Run:
                 unfinished=unfinished,
             )
             report = report_of(course.sessions, circumstances)
-            self.results.end_run(course.run, report.outcome, report.model_dump(mode="json"))
+            for run in course.runs:
+                self.results.end_run(run, report.outcome, report.model_dump(mode="json"))
             self.tell(events.RunFinished(report.outcome))
             made.append(report)
         return tuple(made)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from statistics import fmean
 from typing import Any
 
@@ -19,6 +20,7 @@ from bisect_tool.search.planner import Plan, Probe, plan, probe_on
 from bisect_tool.search.prices import Prices
 from bisect_tool.search.states import Result, State
 from bisect_tool.search.together import Asking
+from bisect_tool.search.wants import Wants, wants_of
 from bisect_tool.spec.repro import case_digest
 from bisect_tool.store.results import Results, StoredTrial, Subject
 from bisect_tool.trials.failure import Failed, FoundFailure, MachineAtFault, Verdict
@@ -54,6 +56,7 @@ class Session:
     replaced: list[str] = field(default_factory=list)
     _ids: dict[str, int] = field(default_factory=dict)
     _environments: tuple[str, ...] = ()
+    _kept: tuple[tuple[object, ...], Wants] | None = None
 
     def load(self) -> None:
         """Take over what the store knows, unless the question is to be asked afresh."""
@@ -74,6 +77,7 @@ class Session:
         self.asked = replace(self.asked, selection=replace(selection, builds=builds))
         self._ids[now.identity] = number
         self._environments = ()
+        self._kept = None
         self.replaced.append(now.version)
         self.broken.pop(number, None)
         for key in [key for key in self.seen if key[1] == number]:
@@ -160,8 +164,18 @@ class Session:
         """The question as it stands, to be weighed together with others."""
         if not self._environments:
             numbers = range(len(self.asked.builds))
-            self._environments = tuple(self.asked.environment_key(number).digest for number in numbers)
-        return Asking(self.asked.question, self.known(), self.asked.wishes.policy, self._environments)
+            self._environments = _one_object(tuple(self.asked.environment_key(number).digest for number in numbers))
+        known = self.known()
+        return Asking(self.asked.question, known, self.asked.wishes.policy, self._environments, self._wants_of(known))
+
+    def _wants_of(self, known: Known) -> Wants:
+        """What the question wants, computed anew only when there is news: with hundreds of questions most have none."""
+        news = (sum(map(len, known.results.values())), len(known.broken), known.ready, known.prices)
+        # What is here and what it costs matters to a walk back alone.
+        stamp = news if self.asked.question.open_start else news[:2]
+        if self._kept is None or self._kept[0] != stamp:
+            self._kept = (stamp, wants_of(self.asked.question, known, self.asked.wishes.policy))
+        return self._kept[1]
 
     def wanted_in(self, environment: str) -> Probe | None:
         """What is worth running in the open environment of that digest; None for nothing."""
@@ -185,3 +199,9 @@ class Session:
     def state(self, case: str, build: int) -> State | None:
         """The state of one case on one build."""
         return state_at(self.asked.question, self.known(), case, build)
+
+
+@lru_cache(maxsize=256)
+def _one_object(row: tuple[str, ...]) -> tuple[str, ...]:
+    """The same object for equal rows: with hundreds of questions over the same builds they are compared all the time."""
+    return row

@@ -26,13 +26,14 @@ from bisect_tool.spec.model import Spec
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the command line adds to a spec: how builds are listed and how the search goes."""
+    """What the command line adds to a spec: how builds are listed, how the search goes, and whether it explains itself."""
 
     pre: bool = False
     yanked: bool = False
     policy: Policy = field(default_factory=Policy)
     fresh: bool = False
     retry_untestable: bool = False
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ APPRAISALS = (
     4000  # of a build for a gap, in one decision: more than that, and only the most promising builds are looked at
 )
 MOST_PROMISING = 12  # builds that are looked at in any case
+SHORTLIST = 40  # probes in a plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def candidates(known: Known, groups: Sequence[Group], prior: Prior, *, shared: b
 def appraise(question: Question, known: Known, wants: Wants, builds: Iterable[int]) -> list[Probe]:
     """The probes of `builds`, those that somebody wants, best first; of equals the older build comes first.
 
-    So the same knowledge always gives the same order.
+    So the same knowledge always gives the same order. Of very many builds only the `SHORTLIST` best are given.
     """
     prior, groups = prior_of(question), grouped(wants)
     wished: dict[int, list[Wish]] = {build: [] for build in builds}
@@ -94,13 +95,38 @@ def appraise(question: Question, known: Known, wants: Wants, builds: Iterable[in
         if wish.build in wished:
             wished[wish.build].append(wish)
     offered = _promising(sorted(wished), groups, prior, keep={wish.build for wish in wants.wishes})
+    shares = {build: list[tuple[Group, float]]() for build in offered}
     for group in groups:
         for build in offered[bisect_right(offered, group.gap.before) : bisect_left(offered, group.gap.after)]:
             if holes.is_open(group.gap, build):
-                worth = group.weight * splits.worth(group.gap, build, prior)
-                wished[build] += [Wish(case, build, worth, group.purpose) for case in group.cases]
-    probes = [_probe(question, known, build, wished[build]) for build in offered if wished[build]]
+                shares[build].append((group, group.weight * splits.worth(group.gap, build, prior)))
+    order = {case: number for number, case in enumerate(question.tests)}
+    probes = [
+        _probe(question, known, build, [*wished[build], *_wishes_of(build, shares[build])], order)
+        for build in _shortlist(known, wished, shares)
+    ]
     return sorted(probes, key=lambda probe: (-probe.value, probe.build))
+
+
+def _wishes_of(build: int, shares: Iterable[tuple[Group, float]]) -> Iterator[Wish]:
+    return (Wish(case, build, worth, group.purpose) for group, worth in shares for case in group.cases)
+
+
+def _shortlist(
+    known: Known, wished: Mapping[int, Sequence[Wish]], shares: Mapping[int, Sequence[tuple[Group, float]]]
+) -> list[int]:
+    """The builds that are wanted: of many, those of most worth for the price of a single trial."""
+    wanted = [build for build in shares if wished[build] or shares[build]]
+    if len(wanted) <= SHORTLIST:
+        return wanted
+    run = known.prices.run((name, 1) for name in list(known.prices.trials)[:1])
+
+    def value(build: int) -> float:
+        worth = sum(wish.worth for wish in wished[build])
+        worth += sum(share * len(group.cases) for group, share in shares[build])
+        return worth / max(LEAST, run + (0.0 if build in known.ready else known.prices.making(build)))
+
+    return sorted(wanted, key=lambda build: (-value(build), build))[:SHORTLIST]
 
 
 def _promising(offered: list[int], groups: Sequence[Group], prior: Prior, keep: set[int]) -> list[int]:
@@ -143,17 +169,17 @@ def _plus(
     return one[0] + sign * other[0], one[1] + sign * other[1], one[2] + sign * other[2]
 
 
-def _probe(question: Question, known: Known, build: int, wishes: Sequence[Wish]) -> Probe:
+def _probe(question: Question, known: Known, build: int, wishes: Sequence[Wish], order: Mapping[str, int]) -> Probe:
     controls = [(name, 1) for name in question.controls if not known.results.get((name, build))]
     making = 0.0 if build in known.ready else known.prices.making(build)
     paid = _worth_paying(known, wishes, making + (known.prices.run(controls) if known.prices.trials else 0.0))
     trials: dict[str, int] = {}
     for wish in paid:
         trials[wish.case] = max(wish.trials, trials.get(wish.case, 0))
-    order = [*controls, *((name, trials[name]) for name in question.tests if name in trials)]
-    price = max(LEAST, making + known.prices.run(order))
+    runs = [*controls, *((name, trials[name]) for name in sorted(trials, key=order.__getitem__))]
+    price = max(LEAST, making + known.prices.run(runs))
     purpose = max(paid, key=lambda wish: wish.worth).purpose
-    cases, counts = tuple(name for name, _ in order), tuple(count for _, count in order)
+    cases, counts = tuple(name for name, _ in runs), tuple(count for _, count in runs)
     return Probe(build, cases, purpose, sum(wish.worth for wish in paid), price, counts)
 
 

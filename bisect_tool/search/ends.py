@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from math import log
 
@@ -92,15 +93,19 @@ def _floor(view: View) -> int | None:
 
     It does not when a change is known and the oldest judged build passes: nothing is to be told about builds before.
     """
-    oldest = min(view.judged)
+    oldest = next(iter(view.judged))
+    older = bisect_left(view.in_vain, oldest)
+    if not older or oldest - view.in_vain[older - 1] <= 1:
+        return None
     if not view.is_steady and not face(view.judged[oldest]):
         return None
-    unusable = max((build for build in view.in_vain if build < oldest), default=oldest - 1)
-    return None if oldest - unusable <= 1 else (oldest + unusable) // 2
+    return (oldest + view.in_vain[older - 1]) // 2
 
 
 def _ceiling(view: View) -> int | None:
     """Where to look for the newest usable build, when a newer one turned out untestable; None when it is known."""
-    newest = max(view.judged)
-    unusable = min((build for build in view.in_vain if build > newest), default=newest + 1)
-    return None if unusable - newest <= 1 else (newest + unusable + 1) // 2
+    newest = list(view.judged)[-1]
+    newer = bisect_right(view.in_vain, newest)
+    if newer == len(view.in_vain) or view.in_vain[newer] - newest <= 1:
+        return None
+    return (newest + view.in_vain[newer] + 1) // 2

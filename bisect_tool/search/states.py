@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,8 @@ def state_of(results: Sequence[Result]) -> State | None:
 
     A trial without a verdict counts only when no other trial has one.
     """
-    if len(results) == 1 and isinstance(results[0], Pass):
-        return PASSED_ONCE
+    if len(results) == 1:
+        return _state_of_one(results[0])
     if not results:
         return None
     fails = [result for result in results if isinstance(result, Fail)]
@@ -89,6 +90,18 @@ def state_of(results: Sequence[Result]) -> State | None:
         return Failing(fails[0].failures, judged)
     shown = Counter(failure for fail in fails for failure in fail.failures)
     return Flaky(frozenset(shown), len(fails), judged, tuple(sorted(shown.items())))
+
+
+def _state_of_one(result: Result) -> State:
+    """The state after a single trial, which most builds have: in a hurry, because every decision asks for all of them."""
+    if isinstance(result, Pass):
+        return PASSED_ONCE
+    return _failed_once(result.failures) if isinstance(result, Fail) else Untestable(result.reason)
+
+
+@lru_cache(maxsize=1024)
+def _failed_once(failures: frozenset[str]) -> Failing:
+    return Failing(failures, 1)
 
 
 def face(state: Judged) -> frozenset[str]:

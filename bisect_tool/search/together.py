@@ -16,6 +16,9 @@ from bisect_tool.search.policy import Policy
 from bisect_tool.search.prices import LEAST
 from bisect_tool.search.prior import prior_of
 from bisect_tool.search.wants import Wants, wants_of
+from bisect_tool.search.wishes import Split, Wish
+
+_Row = tuple[tuple[str, ...], tuple[float, ...] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +92,16 @@ def choose(askings: Sequence[Asking]) -> Choice | None:
 
 def _pools(askings: Sequence[Asking], wants: Sequence[Wants]) -> list[_Pool]:
     """The questions that still want something, pooled where they have the same environments and weights."""
-    rows: dict[tuple[tuple[str, ...], tuple[float, ...] | None], list[int]] = defaultdict(list)
+    rows: dict[_Row, list[int]] = defaultdict(list)
+    # Rows are long and mostly one object: each object is looked at once.
+    known: dict[tuple[int, int], list[int]] = {}
     for number, asking in enumerate(askings):
         if wants[number]:
-            rows[asking.environments, asking.question.weights].append(number)
+            row = (asking.environments, asking.question.weights)
+            objects = (id(row[0]), id(row[1]))
+            if objects not in known:
+                known[objects] = rows[row]
+            known[objects].append(number)
     return [_pool({number: askings[number] for number in numbers}, wants) for numbers in rows.values()]
 
 
@@ -104,11 +113,19 @@ def _pool(askings: Mapping[int, Asking], wants: Sequence[Wants]) -> _Pool:
         question=replace(first.question, tests=tuple(_names(askings)), controls=()),
         known=Known(ready=ready, prices=replace(first.known.prices, trials=trials)),
         wants=Wants(
-            tuple(replace(wish, case=f"{n}/{wish.case}") for n in askings for wish in wants[n].wishes),
-            tuple(replace(split, case=f"{n}/{split.case}") for n in askings for split in wants[n].splits),
+            tuple(_of_question(n, wish) for n in askings for wish in wants[n].wishes),
+            tuple(_split_of_question(n, split) for n in askings for split in wants[n].splits),
         ),
         environments=first.environments,
     )
+
+
+def _of_question(number: int, wish: Wish) -> Wish:
+    return Wish(f"{number}/{wish.case}", wish.build, wish.worth, wish.purpose, wish.trials)
+
+
+def _split_of_question(number: int, split: Split) -> Split:
+    return Split(f"{number}/{split.case}", split.gap, split.purpose, split.weight)
 
 
 def _names(askings: Mapping[int, Asking]) -> Iterable[str]:

@@ -47,6 +47,17 @@ class StoredTrial:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run of a spec; `started` in UTC; `outcome` is None when it never came to a report."""
+
+    id: str
+    spec: str
+    package: str
+    started: str
+    outcome: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """The open database."""
 
@@ -126,6 +137,27 @@ class Results:
             connection.execute(
                 update(table).where(table.c.id == run).values(outcome=outcome, report=dict(report), ended=now())
             )
+
+    def add_decision(self, run: str, number: int, line: str) -> None:
+        """Keep a line of the record of a run."""
+        with self._explained(), self.engine.begin() as connection:
+            connection.execute(insert(tables.decisions), {"run": run, "number": number, "line": _storable(line)})
+
+    def decisions(self, run: str) -> list[str]:
+        """The record of a run, line by line; empty when it has none."""
+        table = tables.decisions
+        query = select(table.c.line).where(table.c.run == run).order_by(table.c.number)
+        with self._explained(), self.engine.connect() as connection:
+            return [row.line for row in connection.execute(query)]
+
+    def runs(self) -> list[StoredRun]:
+        """All runs, newest first."""
+        table = tables.runs
+        query = select(table).order_by(table.c.started.desc(), table.c.id)
+        with self._explained(), self.engine.connect() as connection:
+            return [
+                StoredRun(row.id, row.spec, row.package, row.started, row.outcome) for row in connection.execute(query)
+            ]
 
     def close(self) -> None:
         """Close every connection."""

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from bisect_tool.errors import CacheTooNew
 
 MIGRATIONS = Path(__file__).with_name("migrations")
-NEWEST = "0001"
+NEWEST = "0002"
 
 
 def bring_up_to_date(engine: Engine, lock: Callable[[], AbstractContextManager[None]]) -> None:

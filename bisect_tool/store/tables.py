@@ -73,3 +73,15 @@ runs = Table(
     Column("outcome", String(32)),
     Column("report", JSON),
 )
+
+# Every decision of a run, as `bisect_tool.search.record` writes it: text, because it is compared to the byte. Specs that were
+# run together share one record, that of the first; the others have one line that names its run.
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run", String(32), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("line", Text, nullable=False),
+    UniqueConstraint("run", "number"),
+)

@@ -1,0 +1,52 @@
+"""The diary of a run: every decision of the search, kept in the results database and told to whoever wants to know why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from bisect_tool import __version__
+from bisect_tool.reports import events
+from bisect_tool.runs.session import Session
+from bisect_tool.search import record
+from bisect_tool.search.explaining import sentences
+from bisect_tool.search.knowledge import Known
+from bisect_tool.search.together import Asking, Choice
+from bisect_tool.store.results import Results
+
+
+@dataclass(slots=True)
+class Diary:
+    """Keeps the record of `sessions`, whose `runs` are known by these ids; with `tell` it explains each decision, too."""
+
+    results: Results
+    runs: Sequence[str]
+    sessions: Sequence[Session]
+    tell: Callable[[events.Event], None] | None = None
+    _opening: record.Line = field(default_factory=dict)
+    _before: list[Known] | None = None
+    _number: int = 0
+
+    def note(self, askings: Sequence[Asking], choice: Choice | None) -> None:
+        """A decision was made."""
+        if not self._opening:
+            self._open(askings)
+        self._number += 1
+        line = record.decision(self._number, self._before, askings, choice)
+        self.results.add_decision(self.runs[0], self._number, record.text_of(line))
+        self._before = [asking.known for asking in askings]
+        if self.tell is not None:
+            names = {
+                name: failure.name or failure.signature.title
+                for session in self.sessions
+                for name, failure in session.failures.items()
+            }
+            for sentence in sentences(self._opening, line, names):
+                self.tell(events.Notice(sentence))
+
+    def _open(self, askings: Sequence[Asking]) -> None:
+        builds = [[build.version for build in session.asked.builds] for session in self.sessions]
+        self._opening = record.opening(askings, builds, __version__)
+        self.results.add_decision(self.runs[0], 0, record.text_of(self._opening))
+        for other in self.runs[1:]:
+            self.results.add_decision(other, 0, record.text_of({"same as": self.runs[0]}))

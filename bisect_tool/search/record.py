@@ -1,0 +1,190 @@
+"""The record of a search: every decision with what was known when it was made, as lines of JSON that can be replayed.
+
+The first line holds the questions. Each further one holds what was learned since the one before, the gaps in which the
+chosen build lies, and the choice; the last one has no choice. Nothing else is needed to make the same decisions again, so a
+record is proof of why the search went as it did: `replayed` makes them again, and the lines must be the same to the byte.
+Builds are numbers; a result is "p" for a pass, a list of failures, or "?" with the reason why there is no verdict.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from bisect_tool.search.knowledge import Known, Question
+from bisect_tool.search.policy import Policy
+from bisect_tool.search.prices import Prices
+from bisect_tool.search.states import Fail, NoVerdict, Pass, Result
+from bisect_tool.search.together import Asking, Choice, choose
+from bisect_tool.search.wishes import views_of
+
+FORMAT = 1
+Line = dict[str, Any]
+
+
+def text_of(line: Mapping[str, Any]) -> str:
+    """A line as it is stored and compared."""
+    return json.dumps(line, sort_keys=True, separators=(",", ":"))
+
+
+def opening(askings: Sequence[Asking], builds: Sequence[Sequence[str]], version: str) -> Line:
+    """The first line: the questions, with what people call their `builds`, and the `version` of the tool."""
+    numbers: dict[str, int] = {}
+    return {
+        "format": FORMAT,
+        "version": version,
+        "questions": [
+            {
+                **asdict(asking.question),
+                "policy": asdict(asking.policy),
+                "environments": [numbers.setdefault(name, len(numbers)) for name in asking.environments],
+                "builds": list(names),
+            }
+            for asking, names in zip(askings, builds, strict=True)
+        ],
+    }
+
+
+def decision(number: int, before: Sequence[Known] | None, askings: Sequence[Asking], choice: Choice | None) -> Line:
+    """The line of decision `number`: what was learned since `before`, and what was chosen upon it."""
+    olds = before or [Known()] * len(askings)
+    learned = [_learned(old, asking.known) for old, asking in zip(olds, askings, strict=True)]
+    line: Line = {"n": number, "choice": None if choice is None else _chosen(choice, askings)}
+    if any(learned):
+        line["learned"] = learned
+    return line
+
+
+def replayed(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each decision as it was stored, and as it is made again from the record.
+
+    Raises `ValueError` for something that is no record of this format.
+    """
+    askings = _askings(json.loads(lines[0]))
+    before: list[Known] | None = None
+    for stored in lines[1:]:
+        line = json.loads(stored)
+        if "learned" in line:
+            news = zip(askings, line["learned"], strict=True)
+            askings = [replace(asking, known=_with(asking.known, learned)) for asking, learned in news]
+        yield stored, text_of(decision(line["n"], before, askings, choose(askings)))
+        before = [asking.known for asking in askings]
+
+
+def _askings(line: Mapping[str, Any]) -> list[Asking]:
+    if line.get("format") != FORMAT:
+        raise ValueError(f"a record of format {line.get('format')}, this version reads {FORMAT}")
+    return [_asking(entry) for entry in line["questions"]]
+
+
+def _asking(entry: Mapping[str, Any]) -> Asking:
+    weights = entry["weights"]
+    question = Question(
+        size=entry["size"],
+        tests=tuple(entry["tests"]),
+        controls=tuple(entry["controls"]),
+        open_start=entry["open_start"],
+        landmarks=tuple(entry["landmarks"]),
+        weights=None if weights is None else tuple(weights),
+    )
+    return Asking(question, Known(), Policy(**entry["policy"]), tuple(map(str, entry["environments"])))
+
+
+def _chosen(choice: Choice, askings: Sequence[Asking]) -> Line:
+    probe = choice.probe
+    rows = dict.fromkeys(asking.environments for asking in askings)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(name for row in rows for name in row))}
+    return {
+        "question": choice.asking,
+        "build": probe.build,
+        "cases": list(probe.cases),
+        "trials": list(probe.trials),
+        "purpose": probe.purpose.value,
+        "worth": _rounded(probe.worth),
+        "price": _rounded(probe.price),
+        "value": _rounded(choice.value),
+        "others": [[numbers[name], _rounded(value)] for name, value in choice.others],
+        "inside": _inside(askings[choice.asking], probe.build, probe.cases),
+    }
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.6g}")
+
+
+def _inside(asking: Asking, build: int, cases: Sequence[str]) -> dict[str, list[int]]:
+    """The gaps of the cases in which the build lies: [before, after, untried]."""
+    return {
+        view.case: [gap.before, gap.after, gap.untried]
+        for view in views_of(asking.question, asking.known)
+        if view.case in cases
+        for gap in view.gaps
+        if gap.before < build < gap.after
+    }
+
+
+def _learned(old: Known, new: Known) -> Line:
+    found: Line = {}
+    results = [
+        [case, build, [_as_value(result) for result in now[len(old.results.get((case, build), ())) :]]]
+        for (case, build), now in sorted(new.results.items())
+        if len(now) > len(old.results.get((case, build), ()))
+    ]
+    broken = {str(build): reason for build, reason in sorted(new.broken.items()) if old.broken.get(build) != reason}
+    if results:
+        found["results"] = results
+    if broken:
+        found["broken"] = broken
+    if new.ready != old.ready:
+        found["ready"] = [sorted(new.ready - old.ready), sorted(old.ready - new.ready)]
+    if prices := _new_prices(old.prices, new.prices):
+        found["prices"] = prices
+    return found
+
+
+def _new_prices(old: Prices, new: Prices) -> Line:
+    now: Line = {
+        "unpack": new.unpack,
+        "speed": new.speed,
+        "sizes": list(new.sizes),
+        "fetched": sorted(new.fetched),
+        "trials": dict(sorted(new.trials.items())),
+    }
+    was = {**asdict(old), "sizes": list(old.sizes), "fetched": sorted(old.fetched)}
+    return {name: value for name, value in now.items() if value != was[name]}
+
+
+def _with(known: Known, learned: Mapping[str, Any]) -> Known:
+    results = dict(known.results)
+    for case, build, more in learned.get("results", ()):
+        results[case, build] = (*results.get((case, build), ()), *map(_result_of, more))
+    come, gone = learned.get("ready", ((), ()))
+    return Known(
+        results,
+        {**known.broken, **{int(build): reason for build, reason in learned.get("broken", {}).items()}},
+        (known.ready | set(come)) - set(gone),
+        _prices_with(known.prices, learned.get("prices", {})),
+    )
+
+
+def _prices_with(prices: Prices, news: Mapping[str, Any]) -> Prices:
+    shapes: Mapping[str, Any] = {"sizes": tuple, "fetched": frozenset}
+    return replace(prices, **{name: shapes.get(name, lambda same: same)(value) for name, value in news.items()})
+
+
+def _as_value(result: Result) -> str | list[str]:
+    match result:
+        case Pass():
+            return "p"
+        case Fail(failures):
+            return sorted(failures)
+        case NoVerdict(reason):
+            return f"?{reason}"
+
+
+def _result_of(value: str | list[str]) -> Result:
+    if isinstance(value, list):
+        return Fail(frozenset(value))
+    return Pass() if value == "p" else NoVerdict(value[1:])
