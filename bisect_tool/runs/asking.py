@@ -15,6 +15,7 @@ from bisect_tool.environments.environment import EnvironmentKey
 from bisect_tool.environments.interpreter import Interpreter, find_interpreter
 from bisect_tool.environments.uv import Uv
 from bisect_tool.runs.device import Device, choose_device
+from bisect_tool.runs.references import check_references, reference_of
 from bisect_tool.search.knowledge import Question
 from bisect_tool.search.planner import Policy
 from bisect_tool.spec.model import Case
@@ -79,6 +80,14 @@ class Asked:
         """The case called `name`."""
         return next(case for case in self.read.spec.cases if case.name == name)
 
+    def has_metrics(self, name: str) -> bool:
+        """Whether numbers of the case called `name` are compared."""
+        return bool(self.read.spec.metrics_of(self.case(name)))
+
+    def reference(self, name: str) -> int:
+        """The build that the numbers of the case called `name` are compared with."""
+        return reference_of(self.read.spec, self.case(name), self.selection)
+
     def variables(self, case: Case) -> Mapping[str, str]:
         """The environment variables of a case."""
         return {**self.read.spec.env, **case.env}
@@ -108,6 +117,7 @@ def ask(read: ReadSpec, wishes: Wishes, access: Access, uv: Uv, environ: Mapping
         )
     )
     selection = select(listing, spec.from_, spec.to)
+    check_references(spec, selection, str(read.path))
     return Asked(read, repro, channel, listing, selection, interpreter, device, wishes)
 
 
