@@ -8,9 +8,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from bisect_tool import errors
 from bisect_tool.reports.schema import report_schema
-from bisect_tool.spec.model import Case, NamedFailure, Spec
+from bisect_tool.spec.model import Case, Metric, NamedFailure, Samples, Spec
 from bisect_tool.spec.schema import json_schema
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -62,7 +64,14 @@ def spec_reference() -> str:
         "Made from `bisect_tool/spec/model.py`; `bisect schema` prints the JSON Schema.",
         "",
     ]
-    for title, model in (("A spec", Spec), ("A case", Case), ("A named failure", NamedFailure)):
+    parts = (
+        ("A spec", Spec),
+        ("A case", Case),
+        ("A named failure", NamedFailure),
+        ("A metric", Metric),
+        ("The trials of a metric", Samples),
+    )
+    for title, model in parts:
         lines += [f"## {title}", "", "| key | left out | meaning |", "|---|---|---|"]
         for name, field in model.model_fields.items():
             default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
@@ -74,6 +83,8 @@ def spec_reference() -> str:
 def _default(value: object) -> str:
     if value is None or value in ((), "", {}):
         return ""
+    if isinstance(value, BaseModel):
+        return f"`{value}`"
     if isinstance(value, tuple):
         return ", ".join(f"`{getattr(one, 'name', one)}`" for one in value)
     return f"`{value}`"

@@ -84,7 +84,7 @@ class CasePart(Part):
 class Signature(Part):
     """What makes two failures the same; `title` is for people, `text` is the failure as one build printed it."""
 
-    kind: Literal["exception", "signal", "timeout", "check", "exit"]
+    kind: Literal["exception", "signal", "timeout", "check", "exit", "metric"]
     title: str
     types: tuple[str, ...] = ()
     message: str = ""

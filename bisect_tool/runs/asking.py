@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from bisect_tool.builds.seams import seams_of
+from bisect_tool.runs.references import check_references, reference_of
 from bisect_tool.runs.surveying import Means, Stage, Survey, Wishes, survey
 from bisect_tool.search.knowledge import Question
 from bisect_tool.spec.model import Case
@@ -52,6 +53,14 @@ class Asked(Survey):
         """The case called `name`."""
         return next(case for case in self.spec.cases if case.name == name)
 
+    def has_metrics(self, name: str) -> bool:
+        """Whether numbers of the case called `name` are compared."""
+        return bool(self.read.spec.metrics_of(self.case(name)))
+
+    def reference(self, name: str) -> int:
+        """The build that the numbers of the case called `name` are compared with."""
+        return reference_of(self.read.spec, self.case(name), self.selection)
+
     def variables(self, case: Case) -> Mapping[str, str]:
         """The environment variables of a case."""
         return {**self.spec.env, **case.env}
@@ -64,4 +73,5 @@ def ask(read: ReadSpec, wishes: Wishes, means: Means, stage: Stage | None = None
     """
     repro = read_repro(read)
     found = survey(read.spec, read.folder, wishes, means, stage, least=least)
+    check_references(read.spec, found.selection, str(read.path))
     return Asked(**{one.name: getattr(found, one.name) for one in fields(found)}, read=read, repro=repro, wishes=wishes)

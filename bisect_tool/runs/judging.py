@@ -38,7 +38,8 @@ def from_values(values: Mapping[str, Any]) -> Observation:
         Raised(**{**one, "frames": tuple((file, function) for file, function in one["frames"])})
         for one in values["chain"]
     )
-    return Observation(**{**values, "chain": chain, "checks": tuple(Check(**one) for one in values["checks"])})
+    own = {key: value for key, value in values.items() if key in Observation.__dataclass_fields__}  # without notes
+    return Observation(**{**own, "chain": chain, "checks": tuple(Check(**one) for one in values["checks"])})
 
 
 def verdict_of(observation: Observation, named: Sequence[NamedFailure]) -> Verdict:

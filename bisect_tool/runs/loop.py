@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from bisect_tool.environments import locks
@@ -28,7 +29,9 @@ from bisect_tool.environments.uv import Download
 from bisect_tool.errors import CommandFault, MachineFault
 from bisect_tool.reports import events
 from bisect_tool.reports.report import State as ReportState
+from bisect_tool.runs.comparing import Note
 from bisect_tool.runs.judging import as_values, shortened, verdict_of
+from bisect_tool.runs.measuring import Bench, ReferenceUnusable, machine_since_start, measure
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.renewal import Renewal
 from bisect_tool.runs.session import Session
@@ -102,13 +105,7 @@ class Loop:
         self.tell(events.BuildChosen(build.version, probe.purpose.value, steps, self.pace.seconds_left(steps)))
         key = asked.environment_key(probe.build)
         try:
-            with self.environments.use(
-                key,
-                lambda: asked.channel.installation(build, asked.spec.requires),
-                device=asked.device.name,
-                as_of=build.date if asked.listing.has_upload_times else None,
-                tell=lambda step: self._report_step(session, probe.build, step),
-            ) as environment:
+            with self._use(session, probe.build) as environment:
                 self._opened(session, probe.build, environment)
                 for other in self.sessions:
                     self._serve(other, key.digest, environment, probe if other is session else None)
@@ -160,37 +157,86 @@ class Loop:
         purpose = "verify" if probe.purpose is Purpose.VERIFY else "search"
         if case in session.asked.question.controls:
             purpose = "control"
-        timeout = session.asked.spec.timeout_of(session.asked.case(case))
         lock = self.cache.locks / f"trial-{session.trial_key(case, probe.build)}.lock"
         with locks.exclusive(lock, lambda: self.tell(events.Waiting(version, "another run makes the same trial"))):
             if self._take_over(session, case, probe.build):
                 return
-            for attempt in range(1, ATTEMPTS + 1):
-                self.tell(events.TrialStarted(version, case, purpose, timeout))
-                trouble = self._trial(session, case, probe.build, environment)
-                if trouble is None:
-                    return
-                if trouble.command or attempt == ATTEMPTS:
-                    error = CommandFault if trouble.command else MachineFault
-                    raise error(trouble.reason, where=f"case {case} on {version}", advice=trouble.advice)
-                self.tell(events.MachineTrouble(trouble.reason, attempt, ATTEMPTS))
+            if session.asked.has_metrics(case):
+                self._compare(session, case, probe.build, environment, purpose)
+            else:
+                self._attempt(session, case, probe.build, environment, purpose)
+
+    def _attempt(
+        self, session: Session, case: str, number: int, environment: Environment, purpose: str, note: Note | None = None
+    ) -> None:
+        """One trial, made again when the machine spoils it."""
+        version = session.asked.builds[number].version
+        timeout = session.asked.spec.timeout_of(session.asked.case(case))
+        for attempt in range(1, ATTEMPTS + 1):
+            self.tell(events.TrialStarted(version, case, purpose, timeout))
+            trouble = self._trial(session, case, number, environment, note)
+            if trouble is None:
+                return
+            if trouble.command or attempt == ATTEMPTS:
+                error = CommandFault if trouble.command else MachineFault
+                raise error(trouble.reason, where=f"case {case} on {version}", advice=trouble.advice)
+            self.tell(events.MachineTrouble(trouble.reason, attempt, ATTEMPTS))
+
+    def _compare(self, session: Session, case: str, number: int, environment: Environment, purpose: str) -> None:
+        """Trials of a build and of its reference in turn, until the numbers of the case tell whether they differ."""
+        bench = Bench(
+            open_reference=lambda: self._reference(session, session.asked.reference(case)),
+            run=lambda build, opened, note: self._attempt(session, case, build, opened, purpose, note),
+            machine=machine_since_start(),
+        )
+        try:
+            measure(session, case, number, environment, bench)
+        except ReferenceUnusable as unusable:
+            for other in self.sessions:
+                self._mark_unusable(other, unusable.environment, str(unusable))
+
+    @contextmanager
+    def _reference(self, session: Session, number: int) -> Iterator[Environment]:
+        """The environment of the reference build, beside the one that is open. Raises `ReferenceUnusable`."""
+        with ExitStack() as stack:
+            try:
+                environment = stack.enter_context(self._use(session, number))
+            except BuildUnusable as unusable:
+                raise ReferenceUnusable(session.asked.environment_key(number).digest, str(unusable)) from unusable
+            self._opened(session, number, environment)
+            self._remember_health(session, number, environment)
+            yield environment
+
+    def _use(self, session: Session, number: int) -> AbstractContextManager[Environment]:
+        """The environment of a build, made where needed. Raises `BuildUnusable`."""
+        asked = session.asked
+        build = asked.builds[number]
+        return self.environments.use(
+            asked.environment_key(number),
+            lambda: asked.channel.installation(build, asked.spec.requires),
+            device=asked.device.name,
+            as_of=build.date if asked.listing.has_upload_times else None,
+            tell=lambda step: self._report_step(session, number, step),
+        )
 
     def _take_over(self, session: Session, case: str, number: int) -> bool:
-        """Take the trials that another run has made of the same case in the meantime."""
+        """Take the trials that another run has made of the same case in the meantime; whether they are enough."""
         asked = session.asked
+        if asked.wishes.fresh:
+            return False
+        known = len(session.seen[case, number])
         digest = case_digest(asked.case(case), asked.spec)
-        stored = [
-            trial
-            for trial in self.results.trials_of(asked.repro.digest, asked.setting_of(number), asked.device.kind)
-            if trial.case_digest == digest and trial.subject.identity == asked.builds[number].identity
-        ]
-        mine = {trial.folder for trial in session.seen[case, number]}
-        news = [] if asked.wishes.fresh else [trial for trial in stored if trial.folder not in mine]
-        for trial in news:
-            session.take(case, number, trial)
-        return bool(news)
+        for build in {number, asked.reference(case)} if asked.has_metrics(case) else {number}:
+            subject = session.subject(build)
+            for trial in self.results.trials_of(asked.repro.digest, subject.setting, asked.device.kind):
+                is_asked = trial.case_digest == digest and trial.subject.identity == subject.identity
+                if is_asked and trial.folder not in session.taken:
+                    session.take(case, build, trial)
+        return len(session.seen[case, number]) > known
 
-    def _trial(self, session: Session, case: str, number: int, environment: Environment) -> MachineAtFault | None:
+    def _trial(
+        self, session: Session, case: str, number: int, environment: Environment, note: Note | None
+    ) -> MachineAtFault | None:
         """One trial, stored; a fault of the machine is not stored."""
         asked = session.asked
         described = asked.case(case)
@@ -218,7 +264,7 @@ class Loop:
             case_name=case,
             package=asked.spec.package,
             version=asked.builds[number].version,
-            observation=as_values(observation),
+            observation=as_values(observation) | (note.as_values() if note else {}),
             folder=str(folder.relative_to(self.cache.root)),
             command=finished.command,
             duration=observation.duration,

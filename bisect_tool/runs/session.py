@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import fmean
@@ -12,13 +13,15 @@ from typing import Any
 from bisect_tool.builds.build import Build
 from bisect_tool.environments.environment import Environments
 from bisect_tool.runs.asking import Asked
+from bisect_tool.runs.comparing import Compared
+from bisect_tool.runs.comparisons import Comparisons
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
 from bisect_tool.runs.pace import Pace
 from bisect_tool.search.answer import Answer, answer
 from bisect_tool.search.knowledge import Known, state_at
 from bisect_tool.search.planner import Plan, Probe, plan, probe_on
 from bisect_tool.search.prices import Prices
-from bisect_tool.search.states import Result, State
+from bisect_tool.search.states import NoVerdict, Result, State
 from bisect_tool.search.together import Asking
 from bisect_tool.search.wants import Wants, wants_of
 from bisect_tool.spec.repro import case_digest
@@ -28,12 +31,13 @@ from bisect_tool.trials.failure import Failed, FoundFailure, MachineAtFault, Ver
 
 @dataclass(frozen=True, slots=True)
 class SeenTrial:
-    """One trial of a case on a build, as the report needs it."""
+    """One trial of a case on a build, as the report needs it; a comparison counts as one, and says what it `compared`."""
 
     verdict: Verdict
     duration: float
     folder: str
     command: str
+    compared: tuple[Compared, ...] = ()
 
 
 @dataclass(slots=True)
@@ -54,9 +58,14 @@ class Session:
     trials_made: int = 0
     installed: set[int] = field(default_factory=set)
     replaced: list[str] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+    comparisons: Comparisons = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
     _environments: tuple[str, ...] = ()
     _kept: tuple[tuple[object, ...], Wants] | None = None
+
+    def __post_init__(self) -> None:
+        self.comparisons = Comparisons(self.asked, self.trial_key)
 
     def load(self) -> None:
         """Take over what the store knows, unless the question is to be asked afresh."""
@@ -75,17 +84,18 @@ class Session:
         selection = self.asked.selection
         builds = (*selection.builds[:number], now, *selection.builds[number + 1 :])
         self.asked = replace(self.asked, selection=replace(selection, builds=builds))
-        self._ids[now.identity] = number
-        self._environments = ()
-        self._kept = None
         self.replaced.append(now.version)
-        self.broken.pop(number, None)
-        for key in [key for key in self.seen if key[1] == number]:
-            del self.seen[key]
-        setting = self.asked.setting_of(number)
-        self._load_builds(setting)
-        if not self.asked.wishes.fresh:
-            self._load_trials(setting, only=now.identity)
+        self._environments, self._kept = (), None
+        self.comparisons = Comparisons(self.asked, self.trial_key)
+        if self.asked.wishes.fresh:
+            # What the store has besides is not wanted: the trials of this run stay, but for those of the old content.
+            self._ids[now.identity] = number
+            self.seen = defaultdict(list, {key: seen for key, seen in self.seen.items() if key[1] != number})
+            return
+        self.seen.clear()
+        self.taken.clear()
+        self.broken.clear()
+        self.load()
 
     def _load_builds(self, setting: str) -> None:
         kind = self.asked.device.kind
@@ -97,12 +107,12 @@ class Session:
             if number is not None:
                 self.broken[number] = reason
 
-    def _load_trials(self, setting: str, only: str | None = None) -> None:
+    def _load_trials(self, setting: str) -> None:
         asked = self.asked
         names = {case_digest(case, asked.spec): case.name for case in asked.spec.cases}
         for trial in self.results.trials_of(asked.repro.digest, setting, asked.device.kind):
             number = self._number(trial.subject.identity, setting)
-            if number is not None and trial.case_digest in names and only in (None, trial.subject.identity):
+            if number is not None and trial.case_digest in names:
                 self.take(names[trial.case_digest], number, trial)
 
     def _number(self, identity: str, setting: str) -> int | None:
@@ -115,7 +125,16 @@ class Session:
         verdict = verdict_of(from_values(trial.observation), self.asked.spec.failures)
         if isinstance(verdict, MachineAtFault):
             return verdict
-        self.seen[case, build].append(SeenTrial(verdict, trial.duration, trial.folder, trial.command))
+        self.taken.add(trial.folder)
+        seen = SeenTrial(verdict, trial.duration, trial.folder, trial.command)
+        if self.asked.has_metrics(case):
+            finished = self.comparisons.take(case, build, trial, verdict)
+            if finished is None:
+                return verdict
+            build, verdict = finished.build, finished.verdict
+            shown = finished.shown
+            seen = SeenTrial(verdict, finished.duration, shown.folder, shown.command, finished.compared)
+        self.seen[case, build].append(seen)
         if isinstance(verdict, Failed):
             for failure in verdict.failures:
                 self.failures.setdefault(failure.id, failure)
@@ -142,6 +161,8 @@ class Session:
         found: dict[tuple[str, int], tuple[Result, ...]] = {
             key: tuple(as_result(trial.verdict) for trial in trials) for key, trials in self.seen.items() if trials
         }
+        for case, build, reason in self._without_reference():
+            found.setdefault((case, build), (NoVerdict(reason),))
         ready = frozenset(
             number
             for number in range(len(self.asked.builds))
@@ -183,6 +204,15 @@ class Session:
         builds = (build for build, digest in enumerate(asking.environments) if digest == environment)
         found = (probe_on(asking.question, asking.known, build, asking.policy) for build in builds)
         return next((probe for probe in found if probe is not None), None)
+
+    def _without_reference(self) -> Iterator[tuple[str, int, str]]:
+        """Every case and build that cannot be judged, because the reference build cannot be used; with the reason."""
+        for case in self.asked.spec.tests:
+            if self.asked.has_metrics(case.name) and (number := self.asked.reference(case.name)) in self.broken:
+                reason = (
+                    f"the reference build {self.asked.builds[number].version} cannot be used: {self.broken[number]}"
+                )
+                yield from ((case.name, build, reason) for build in range(len(self.asked.builds)))
 
     def plan(self) -> Plan:
         """What to run next."""

@@ -7,6 +7,7 @@ import shlex
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import log
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -16,12 +17,12 @@ from bisect_tool.spec.mistake import Location, Mistake, described, likely_word, 
 from bisect_tool.spec.model import Role, Spec
 
 LATER = {
-    "metrics": "report the number as a check (`ok: true` or `false`) for now",
     "hold": "pin the other package in `requires:`",
     "flaky": "a failure that comes and goes is noticed by itself",
     "warm": "every trial starts a process of its own",
     "share_caches": "every trial has caches of its own",
 }
+SMALLEST_CHANGE = 0.001  # of the logarithm of a ratio
 LATER_CHANNELS = ("commit",)
 COARSE_TO_FINE = ("release", "nightly", "commit")
 # Set for each trial, or able to bring in another Python or another installation than the build under test.
@@ -59,6 +60,7 @@ def mistakes(
             *_requirements(spec),
             *_python(spec, folder),
             *_command(spec),
+            *_metrics(spec),
         ]
     return found
 
@@ -143,6 +145,38 @@ def _names(spec: Spec) -> Iterator[Mistake]:
         yield Mistake(described(spec.source), "`owner/name`, or the address of a repository on GitHub", ("source",))
     if spec.issue is not None and not re.match(r"^https?://\S+\Z", spec.issue):
         yield Mistake(described(spec.issue), "an address that begins with https://", ("issue",))
+
+
+def _metrics(spec: Spec) -> Iterator[Mistake]:
+    cases = {case.name: case for case in spec.cases}
+    taken: set[tuple[str, str]] = set()
+    references: dict[str, str] = {}
+    for number, metric in enumerate(spec.metrics):
+        at: Location = ("metrics", number)
+        if abs(log(metric.ratio)) < SMALLEST_CHANGE:
+            yield Mistake(
+                described(f"{metric.ratio:g}"), "a ratio above or below 1, such as 1.1 or 0.9", (*at, "ratio")
+            )
+        if metric.trials.most < metric.trials.least:
+            expected = f"at least the {metric.trials.least} of `least`"
+            yield Mistake(described(str(metric.trials.most)), expected, (*at, "trials", "most"))
+        if metric.case is not None and metric.case not in cases:
+            likely = likely_word(metric.case, cases)
+            yield Mistake(described(metric.case), listed(cases), (*at, "case"), likely=likely)
+        elif metric.case is not None and cases[metric.case].role is Role.CONTROL:
+            yield Mistake(f'"{metric.case}", a control', "a case with the role `test`", (*at, "case"))
+        if len(spec.channel) > 1 and metric.reference not in {"from", "to"}:
+            yield Mistake(
+                described(metric.reference), "`from` or `to`: each channel has builds of its own", (*at, "reference")
+            )
+        asked = {(case.name, metric.name) for case in spec.tests if metric.case in {None, case.name}}
+        if asked & taken:
+            yield Mistake(f'the name "{metric.name}" a second time for one case', "one metric of a name", (*at, "name"))
+        taken |= asked
+        others = {references.setdefault(case, metric.reference) for case, _ in asked} - {metric.reference}
+        if others:
+            expected = f'one reference for a case, as "{min(others)}" above'
+            yield Mistake(described(metric.reference), expected, (*at, "reference"))
 
 
 def _variables(spec: Spec) -> Iterator[Mistake]:

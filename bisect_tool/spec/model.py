@@ -63,6 +63,35 @@ class NamedFailure(Frozen):
         return value
 
 
+class Samples(Frozen):
+    """How many trials of each of the two builds a comparison takes."""
+
+    least: int = Field(default=6, ge=6, le=100, description="Trials of each build before the first look.")
+    most: int = Field(default=30, ge=6, le=100, description="After so many of each without an answer: untestable.")
+    warm_up: int = Field(default=0, ge=0, le=10, description="Trials of each build that come before and do not count.")
+
+
+class Metric(Frozen):
+    """A number that each trial gives, compared with that of the reference build."""
+
+    name: str = Field(
+        pattern=NAME, description="A check with a `value`, or the trial's own `duration_s` or `peak_memory_bytes`."
+    )
+    case: str | None = Field(default=None, description="The case that gives it; left out: every test case.")
+    ratio: float = Field(
+        gt=0,
+        le=1e6,
+        allow_inf_nan=False,
+        description="1.1: fails when at least 1.1 times the reference; 0.9: when at most 0.9 times.",
+    )
+    reference: str = Field(default="from", min_length=1, description="`from`, `to`, or the version of a build.")
+    trials: Samples = Field(default_factory=Samples, description="How many trials a comparison takes.")
+    floor: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="Smaller numbers count as this; for errors that may be 0."
+    )
+    unit: str = Field(default="", max_length=20, description="Printed behind the numbers.")
+
+
 class Spec(Frozen):
     """The repro, its cases, and where to look."""
 
@@ -90,6 +119,7 @@ class Spec(Frozen):
     timeout: float = Field(default=300, gt=0, le=86_400, description="Seconds that one trial may take.")
     cases: tuple[Case, ...] = Field(default=(Case(name="repro"),), min_length=1, description="Ways to run the repro.")
     failures: tuple[NamedFailure, ...] = Field(default=(), description="Names for failures; others are named for you.")
+    metrics: tuple[Metric, ...] = Field(default=(), description="Numbers that may not differ from a reference build.")
 
     @model_validator(mode="after")
     def _has_one_repro(self) -> Spec:
@@ -106,6 +136,11 @@ class Spec(Frozen):
     def controls(self) -> tuple[Case, ...]:
         """The cases that must pass."""
         return tuple(case for case in self.cases if case.role is Role.CONTROL)
+
+    def metrics_of(self, case: Case) -> tuple[Metric, ...]:
+        """The numbers of `case` that are compared; a control has none."""
+        asked = () if case.role is Role.CONTROL else self.metrics
+        return tuple(metric for metric in asked if metric.case in {None, case.name})
 
     def timeout_of(self, case: Case) -> float:
         """Seconds that a trial of `case` may take."""

@@ -26,7 +26,7 @@ from bisect_tool.spec.mistake import (
     quoted,
     spec_error,
 )
-from bisect_tool.spec.model import Case, NamedFailure, Spec
+from bisect_tool.spec.model import Case, Metric, NamedFailure, Samples, Spec
 from bisect_tool.spec.salvage import without
 
 MOST_BYTES = 1_000_000
@@ -47,9 +47,16 @@ _EXPECTED = {
     "string_type": "text",
     "string_unicode": "text",
     "string_too_short": "text that is not empty",
+    "string_too_long": "text of at most {max_length} characters",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number",
+    "int_from_float": "a whole number",
     "float_type": "a number",
+    "finite_number": "a finite number",
     "float_parsing": "a number",
     "greater_than": "a number greater than {gt:g}",
+    "greater_than_equal": "a number of at least {ge:g}",
     "less_than_equal": "a number of at most {le:g}",
     "tuple_type": "a list",
     "too_short": "at least one entry",
@@ -257,8 +264,8 @@ def _explained(detail: ErrorDetails) -> Mistake:
 
 
 def _keys_at(at: Location) -> list[str]:
-    parts: dict[str, type[BaseModel]] = {"cases": Case, "failures": NamedFailure}
-    model = parts.get(str(at[0]), Spec) if at else Spec
+    parts: dict[str, type[BaseModel]] = {"cases": Case, "failures": NamedFailure, "metrics": Metric}
+    model = Samples if at[-1:] == ("trials",) else parts.get(str(at[0]), Spec) if at else Spec
     return [field.alias or name for name, field in model.model_fields.items()]
 
 

@@ -7,24 +7,23 @@ from typing import Any
 
 from bisect_tool.spec.mistake import Location
 
-_LISTS_OF_MAPPINGS = ("cases", "failures")
-_STANDS_IN: Mapping[str, Mapping[str, str]] = {"cases": {}, "failures": {"match": "x"}}
+_STANDS_IN: Mapping[str, Mapping[str, str]] = {"cases": {}, "failures": {"match": "x"}, "metrics": {"ratio": "2"}}
 
 
 def without(content: Mapping[str, Any], wrong: Iterable[Location]) -> dict[str, Any]:
     """The content without what is at the locations `wrong`; stand-ins take the place of what a spec cannot do without.
 
-    The entries of `cases` and `failures` keep their positions, so that a mistake that is found later has its true place.
+    The entries of `cases`, `failures` and `metrics` keep their positions, so that a mistake that is found later has its
+    true place.
     An empty location (neither script nor command, or both) leaves a script alone.
     """
     left = {
-        key: list(value) if key in _LISTS_OF_MAPPINGS and isinstance(value, list) else value
-        for key, value in content.items()
+        key: list(value) if key in _STANDS_IN and isinstance(value, list) else value for key, value in content.items()
     }
     places = list(wrong)
     for at in places:
         match at:
-            case ("cases" | "failures" as key, int() as number, *inner) if key in left:
+            case ("cases" | "failures" | "metrics" as key, int() as number, *inner) if key in left:
                 left[key][number] = _entry(key, left[key][number], number, inner[:1])
             case (first, *_):
                 left.pop(str(first), None)

@@ -15,6 +15,7 @@ class SignatureKind(StrEnum):
     TIMEOUT = "timeout"
     CHECK = "check"
     EXIT = "exit"
+    METRIC = "metric"
 
 
 @dataclass(frozen=True, slots=True)

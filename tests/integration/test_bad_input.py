@@ -98,10 +98,6 @@ def test_a_spec_of_50_megabytes(shop: Place) -> None:
     says(shop, "check", path, status=10, text="MB")
 
 
-def test_metrics_wait_for_a_later_version(shop: Place) -> None:
-    says(shop, "check", shop.spec(cases=MAIN, metrics={"latency_ms": {"ratio": 1.2}}), status=10, text="metrics")
-
-
 def test_a_device_that_is_not_here(shop: Place) -> None:
     path = shop.spec(cases=MAIN, device="cuda")
     says(shop, "run", path, status=15, text="cuda", CUDA_VISIBLE_DEVICES="")

@@ -8,7 +8,8 @@
 In the installed build ``toy.run("grad")`` acts, as does ``python -m toy grad``. A behaviour is a text, a `Behaviour`,
 or several in turn. Texts: ``pass``, ``TYPE: MESSAGE`` (an exception), ``SIGSEGV`` (any signal), ``exit 125``, ``hang``,
 ``leak`` (leaves a process behind that holds the output open), ``sleep SECONDS``, ``memory MEGABYTES``, ``print TEXT``,
-``check ok NAME``, ``check failed NAME: MESSAGE``, ``value NAME NUMBER``.
+``check ok NAME``, ``check failed NAME: MESSAGE``, ``value NAME NUMBER``, ``value NAME NUMBER NOISE`` (the standard deviation
+of the number's logarithm).
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import math
 import os
 import random
 import resource
@@ -68,8 +69,9 @@ def _check(words: str) -> None:
 
 
 def _value(words: str) -> None:
-    name, number = words.split()
-    _report({"check": name, "value": float(number)})
+    name, number, *noise = words.split()
+    factor = math.exp(random.Random(os.urandom(16)).gauss(0, float(noise[0]))) if noise else 1.0
+    _report({"check": name, "value": float(number) * factor})
 
 
 def _report(line: dict[str, Any]) -> None:

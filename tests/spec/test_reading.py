@@ -11,7 +11,7 @@ from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_
 
 TOP_KEYS = (
     "`name`, `title`, `issue`, `package`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, `requires`, "
-    "`script`, `command`, `files`, `env`, `timeout`, `cases` or `failures`"
+    "`script`, `command`, `files`, `env`, `timeout`, `cases`, `failures` or `metrics`"
 )
 
 
@@ -57,8 +57,52 @@ TOP_KEYS = (
         ),
         (
             "metrics: {a: b}",
-            "line 3, metrics: found `metrics`, expected nothing: it is not available in this version; "
-            "report the number as a check (`ok: true` or `false`) for now",
+            "line 3, metrics: found a mapping, expected a list",
+        ),
+        (
+            "metrics: [{name: t, ratio: 1.1, worse: higher}]",
+            'line 3, metrics[0].worse: found the unknown key "worse", expected one of `name`, `case`, `ratio`, `reference`, '
+            "`trials`, `floor` or `unit`",
+        ),
+        ("metrics: [{name: t}]", "line 3, metrics[0].ratio: found nothing, expected a value, it is required"),
+        (
+            "metrics: [{name: t, ratio: 1}]",
+            'line 3, metrics[0].ratio: found "1", expected a ratio above or below 1, such as 1.1 or 0.9',
+        ),
+        ("metrics: [{name: t, ratio: nan}]", 'line 3, metrics[0].ratio: found "nan", expected a finite number'),
+        ("metrics: [{name: t, ratio: -2}]", 'line 3, metrics[0].ratio: found "-2", expected a number greater than 0'),
+        (
+            "metrics: [{name: t, ratio: 2, case: repo}]",
+            'line 3, metrics[0].case: found "repo", expected `repro`; did you mean "repro"?',
+        ),
+        (
+            "cases: [{name: x}, {name: y, role: control}]\nmetrics: [{name: t, ratio: 2, case: y}]",
+            'line 4, metrics[0].case: found "y", a control, expected a case with the role `test`',
+        ),
+        (
+            "metrics: [{name: t, ratio: 2}, {name: t, ratio: 3, case: repro}]",
+            'line 3, metrics[1].name: found the name "t" a second time for one case, expected one metric of a name',
+        ),
+        (
+            "metrics: [{name: t, ratio: 2, trials: {lest: 6}}]",
+            'line 3, metrics[0].trials.lest: found the unknown key "lest", expected one of `least`, `most` or `warm_up`; '
+            'did you mean "least"?',
+        ),
+        (
+            "metrics: [{name: t, ratio: 2, trials: {least: 5}}]",
+            'line 3, metrics[0].trials.least: found "5", expected a number of at least 6',
+        ),
+        (
+            "metrics: [{name: t, ratio: 2, trials: {least: 6.5}}]",
+            'line 3, metrics[0].trials.least: found "6.5", expected a whole number',
+        ),
+        (
+            "metrics: [{name: t, ratio: 2, trials: {least: 40}}]",
+            'line 3, metrics[0].trials.most: found "30", expected at least the 40 of `least`',
+        ),
+        (
+            "metrics: [{name: t, ratio: 2, floor: inf}]",
+            'line 3, metrics[0].floor: found "inf", expected a finite number',
         ),
         (
             "hold: [triton]",
@@ -300,6 +344,23 @@ def test_an_alias_is_expanded(tmp_path: Path) -> None:
 def test_json_is_read_too(tmp_path: Path) -> None:
     path = write_spec(tmp_path, '{"name": "a", "script": "repro.py", "timeout": 2.5}', name="spec.json")
     assert load_all([path], channels=CHANNELS)[0].spec.timeout == 2.5
+
+
+def test_a_metric_says_what_it_compares(tmp_path: Path) -> None:
+    text = "metrics:\n  - {name: latency_ms, ratio: 1.10, reference: 2.10, trials: {most: 50}, unit: ms}\n"
+    (metric,) = read_one(tmp_path, GOOD + text).spec.metrics
+    assert (metric.name, metric.ratio, metric.reference, metric.unit) == ("latency_ms", 1.1, "2.10", "ms")
+    assert (metric.trials.least, metric.trials.most, metric.trials.warm_up) == (6, 50, 0)
+
+
+def test_a_metric_without_a_case_is_of_every_test(tmp_path: Path) -> None:
+    spec = read_one(
+        tmp_path,
+        f"{GOOD}cases: [{{name: a}}, {{name: b}}, {{name: c, role: control}}]\n"
+        "metrics: [{name: t, ratio: 2}, {name: m, ratio: 2, case: b}]\n",
+    ).spec
+    names = {case.name: [metric.name for metric in spec.metrics_of(case)] for case in spec.cases}
+    assert names == {"a": ["t"], "b": ["t", "m"], "c": []}
 
 
 @pytest.mark.parametrize("name", ["PATH", "PYTHONPATH", "PYTHONHOME"])

@@ -39,6 +39,9 @@ def test_mistakes_of_the_shape_do_not_hide_those_of_the_meaning(tmp_path: Path) 
         "failures:\n"
         "  - {name: f, mach: g}\n"
         "  - {name: f, match: g}\n"
+        "metrics:\n"
+        "  - {name: t, ratio: fast}\n"
+        "  - {name: t, ratio: 1}\n"
     )
     assert [one.split(": ")[0] for one in mistakes(tmp_path, text)] == [
         "line 1",  # neither script nor command
@@ -51,6 +54,9 @@ def test_mistakes_of_the_shape_do_not_hide_those_of_the_meaning(tmp_path: Path) 
         "line 9, failures[0].match",
         "line 9, failures[0].mach",
         "line 10, failures[1].name",
+        "line 12, metrics[0].ratio",
+        "line 13, metrics[1].ratio",
+        "line 13, metrics[1].name",
     ]
 
 

@@ -88,6 +88,7 @@ def test_its_own_examples_fit() -> None:
         {"to": None},
         {"cases": [{"name": "x", "args": [8193, 1.5, True]}]},
         {"env": {"A": 1}},
+        {"metrics": [{"name": "t", "ratio": 1.1, "reference": 2.11, "trials": {"least": 6}, "floor": 1e-6}]},
     ],
 )
 def test_what_the_reader_takes_fits(tmp_path: Path, more: dict[str, Any]) -> None:
@@ -116,6 +117,8 @@ def test_what_the_reader_takes_fits(tmp_path: Path, more: dict[str, Any]) -> Non
         GOOD | {"failures": [{"name": "x", "match": ""}]},
         GOOD | {"requires": "numpy"},
         GOOD | {"metrics": {}},
+        GOOD | {"metrics": [{"name": "t"}]},
+        GOOD | {"metrics": [{"name": "t", "ratio": 1.1, "trials": {"least": 1}}]},
         [GOOD],
         "a",
     ],

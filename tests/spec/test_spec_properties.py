@@ -10,12 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bisect_tool.errors import SpecError
-from bisect_tool.spec.model import Case, NamedFailure, Spec
+from bisect_tool.spec.model import Case, Metric, NamedFailure, Samples, Spec
 from bisect_tool.spec.reading import ReadSpec, load_all
 from bisect_tool.spec.repro import read_repro
 from tests.spec.specs import CHANNELS, GOOD, write_spec
 
-KEYS = [field.alias or name for model in (Spec, Case, NamedFailure) for name, field in model.model_fields.items()]
+KEYS = [
+    field.alias or name
+    for model in (Spec, Case, NamedFailure, Metric, Samples)
+    for name, field in model.model_fields.items()
+]
 WORDS = ["a", "repro.py", "release", "cpu", "control", "test", "auto", "2.11", "~", "", "..", "/", "(", "x" * 300]
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
