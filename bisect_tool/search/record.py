@@ -127,6 +127,9 @@ def _inside(asking: Asking, build: int, cases: Sequence[str]) -> dict[str, list[
 
 def _learned(old: Known, new: Known) -> Line:
     found: Line = {}
+    if forgotten := _forgotten(old, new):
+        found["forgotten"] = forgotten
+        old = _without(old, forgotten)
     results = [
         [case, build, [_as_value(result) for result in now[len(old.results.get((case, build), ())) :]]]
         for (case, build), now in sorted(new.results.items())
@@ -144,6 +147,21 @@ def _learned(old: Known, new: Known) -> Line:
     return found
 
 
+def _forgotten(old: Known, new: Known) -> list[int]:
+    """The builds of which something is no longer known: their files were replaced."""
+    changed = {key[1] for key, was in old.results.items() if new.results.get(key, ())[: len(was)] != was}
+    return sorted(changed | (old.broken.keys() - new.broken.keys()))
+
+
+def _without(known: Known, builds: Sequence[int]) -> Known:
+    gone = set(builds)
+    return replace(
+        known,
+        results={key: results for key, results in known.results.items() if key[1] not in gone},
+        broken={build: reason for build, reason in known.broken.items() if build not in gone},
+    )
+
+
 def _new_prices(old: Prices, new: Prices) -> Line:
     now: Line = {
         "unpack": new.unpack,
@@ -157,6 +175,7 @@ def _new_prices(old: Prices, new: Prices) -> Line:
 
 
 def _with(known: Known, learned: Mapping[str, Any]) -> Known:
+    known = _without(known, learned.get("forgotten", ()))
     results = dict(known.results)
     for case, build, more in learned.get("results", ()):
         results[case, build] = (*results.get((case, build), ()), *map(_result_of, more))

@@ -11,6 +11,7 @@ from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.prices import Prices
 from bisect_tool.search.record import decision, opening, replayed, text_of
+from bisect_tool.search.states import Fail, Pass
 from bisect_tool.search.together import Asking, choose
 from tests.rig.histories import History, any_history, joined, one_change, stepwise
 from tests.search.searching import Search
@@ -100,3 +101,19 @@ def test_builds_that_cannot_be_tested_are_told() -> None:
     lines = [json.loads(line) for line in recorded(searched(history))]
     told = [sentence for line in lines[1:] for sentence in sentences(lines[0], line, {})]
     assert "  learned: 2.0 cannot be tested: cannot be installed" in told
+
+
+def test_what_was_forgotten_about_a_replaced_build_is_forgotten_by_the_replay() -> None:
+    question = Question(9, ("main",))
+    names = tuple(f"digest-{build}" for build in range(9))
+    fail = Fail(frozenset({"A"}))
+    ends = {("main", 0): (Pass(),), ("main", 8): (fail,), ("main", 4): (fail, fail)}
+    knowns = [Known(), Known(ends, {2: "does not import"}), Known({**ends, ("main", 4): (Pass(),)})]
+    askings = [[Asking(question, known, Policy(), names)] for known in knowns]
+    lines = [text_of(opening(askings[0], [list(names)], "1.0"))]
+    for number, asking in enumerate(askings):
+        before = None if number == 0 else [knowns[number - 1]]
+        lines.append(text_of(decision(number + 1, before, asking, choose(asking))))
+    assert json.loads(lines[-1])["learned"][0]["forgotten"] == [2, 4]
+    assert all(stored == again for stored, again in replayed(lines))
+    assert json.loads(lines[-1])["choice"]["build"] == 6

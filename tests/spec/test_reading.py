@@ -10,7 +10,7 @@ from bisect_tool.spec.reading import load_all
 from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_spec
 
 TOP_KEYS = (
-    "`name`, `title`, `issue`, `package`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, `requires`, "
+    "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, `requires`, "
     "`script`, `command`, `files`, `env`, `timeout`, `cases`, `failures` or `metrics`"
 )
 
