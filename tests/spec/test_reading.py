@@ -10,8 +10,8 @@ from bisect_tool.spec.reading import load_all
 from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_spec
 
 TOP_KEYS = (
-    "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, `requires`, "
-    "`script`, `command`, `files`, `env`, `timeout`, `cases`, `failures` or `metrics`"
+    "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, "
+    "`requires`, `script`, `command`, `files`, `env`, `timeout`, `cases`, `failures` or `metrics`"
 )
 
 
