@@ -8,6 +8,8 @@ import pytest
 from bisect_tool.errors import SettingError
 from bisect_tool.settings import Settings, read_settings
 
+SETTINGS = ("cache", "github_api", "index", "max_cache", "nightly_index", "repo", "verify", "wheelhouse")
+
 
 def settings_file(home: Path, text: str) -> Path:
     path = home / ".config" / "bisect" / "config.toml"
@@ -31,12 +33,14 @@ def test_the_defaults(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert dataclasses.asdict(found) == {
         "cache": tmp_path / ".cache" / "bisect",
+        "github_api": None,
         "index": None,
         "max_cache": None,
         "nightly_index": None,
+        "repo": None,
         "verify": 2,
         "wheelhouse": None,
-        "sources": dict.fromkeys(["cache", "index", "max_cache", "nightly_index", "verify", "wheelhouse"], "default"),
+        "sources": dict.fromkeys(SETTINGS, "default"),
     }
 
 
@@ -134,7 +138,7 @@ def test_an_unknown_key_in_the_file(tmp_path: Path, key: str, meant: str) -> Non
     error = refusal(tmp_path)
     assert error.what == f"the settings file has an unknown key '{key.replace('_', '-')}'{meant}"
     assert error.where == str(file)
-    assert error.advice == "keys are cache, index, max-cache, nightly-index, verify, wheelhouse"
+    assert error.advice == f"keys are {', '.join(SETTINGS).replace('_', '-')}"
 
 
 @pytest.mark.parametrize("content", [b"verify = \n", b"title = '\xe9'\n", b"a = 1\na = 2\n"])
@@ -180,9 +184,11 @@ def test_the_explanation(tmp_path: Path) -> None:
     found = read(tmp_path, {"BISECT_VERIFY": "3"}, cache="/x", index="https://me:secret@example.org/simple")
     assert found.explain() == [
         ("cache", "/x", "--cache"),
+        ("github-api", "GitHub's own", "default"),
         ("index", "https://example.org/simple", "--index"),
         ("max-cache", "no bound", "default"),
         ("nightly-index", "PyTorch's own", "default"),
+        ("repo", "none", "default"),
         ("verify", "3", "BISECT_VERIFY"),
         ("wheelhouse", "none", "default"),
     ]
@@ -190,7 +196,7 @@ def test_the_explanation(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("index", ["https://me:se@cret@example.org/x", "https://token@example.org/x"])
 def test_the_explanation_hides_every_credential(tmp_path: Path, index: str) -> None:
-    assert read(tmp_path, index=index).explain()[1][1] == "https://example.org/x"
+    assert read(tmp_path, index=index).explain()[2][1] == "https://example.org/x"
 
 
 def test_the_address_of_the_nightlies(tmp_path: Path) -> None:

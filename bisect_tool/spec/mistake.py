@@ -62,10 +62,13 @@ class SpecProblems:
         return "\n".join((head, *(f"  {mistake}" for mistake in self.mistakes)))
 
 
+COMMAND_LINE = Path("command line")  # stands for the file where there is no spec
+
+
 def spec_error(problems: Sequence[SpecProblems]) -> SpecError:
     """The error that shows every mistake of every file."""
     where = problems[0].path if len(problems) == 1 else None
-    files = [str(problem.path) for problem in problems if problem.path.exists()]
+    files = [str(problem.path) for problem in problems if problem.path != COMMAND_LINE]
     again = f", then look again with `bisect check {' '.join(files)}`" if files else ""
     return SpecError(
         "\n".join(str(problem) for problem in problems),

@@ -16,6 +16,7 @@ from bisect_tool.errors import SpecError
 from bisect_tool.spec import meaning
 from bisect_tool.spec.document import UnreadableError, parse_document, plain
 from bisect_tool.spec.mistake import (
+    COMMAND_LINE,
     Location,
     Mistake,
     SpecProblems,
@@ -132,7 +133,7 @@ def spec_of_flags(changes: Mapping[str, Any], *, channels: Collection[str]) -> S
     given = {key.rstrip("_"): value for key, value in changes.items() if value not in (None, ())}
     nothing = {"name": "command-line", "command": ["true"]}
     try:
-        return _checked(nothing, Path("command line"), Path.cwd(), _Rules(channels, given)).spec
+        return _checked(nothing, COMMAND_LINE, Path.cwd(), _Rules(channels, given)).spec
     except _Refused as refused:
         raise spec_error([refused.problems]) from refused
 

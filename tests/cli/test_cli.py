@@ -100,9 +100,11 @@ def test_the_name_and_place_of_every_setting(tmp_path: Path) -> None:
     rows = [line.rsplit(maxsplit=1) for line in done.stdout.splitlines()]
     assert [(row[0].split()[0], row[-1]) for row in rows] == [
         ("cache", "BISECT_CACHE"),
+        ("github-api", "default"),
         ("index", "default"),
         ("max-cache", "--max-cache"),
         ("nightly-index", "default"),
+        ("repo", "default"),
         ("verify", "settings.toml"),
         ("wheelhouse", "default"),
     ]
