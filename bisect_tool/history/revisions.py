@@ -18,7 +18,7 @@ from bisect_tool.history.projects import DatedBuilds
 from bisect_tool.history.source import Source
 
 _WEEK = timedelta(days=7)
-# Between the checkout and the moment that the version is given: minutes, measured; the clock of a coarse stamp may be an hour off.
+# Between the checkout and the moment that the version is given: minutes, as measured; a coarse stamp may be an hour off.
 _SLACK = timedelta(minutes=10)
 _SLACK_OF_COARSE = timedelta(hours=1)
 _UNITS = {8: timedelta(days=1), 10: timedelta(hours=1), 12: timedelta(minutes=1), 14: timedelta(seconds=1)}
@@ -29,6 +29,7 @@ class Basis(StrEnum):
 
     CARRIED = "carried"
     TAG = "tag"
+    CONTENT = "content"
     NIGHTLY_DATE = "nightly date"
     TIME = "time"
 
