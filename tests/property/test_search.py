@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisect_tool.search.answer import Kind
-from bisect_tool.search.planner import Policy, plan
-from bisect_tool.search.states import Fail, Pass, Untestable, face
+from bisect_tool.search.knowledge import Question, state_at
+from bisect_tool.search.planner import Policy, Probe, plan, useless
+from bisect_tool.search.prices import Prices
+from bisect_tool.search.states import Fail, NoVerdict, Pass, Result, Untestable, face
 from tests.rig.histories import (
     History,
     any_history,
@@ -171,6 +174,142 @@ def test_killed_and_resumed_it_gives_the_same_answer(seed: int, n: int, steps: i
     assert resumed.run(most=20 * n + 50) == whole.run(most=20 * n + 50)
 
 
+def any_question(rng: random.Random, n: int) -> dict[str, Any]:
+    """Landmarks, weights, an unknown start and prices, each now and then: none of them may change an answer."""
+    return {
+        "landmarks": tuple(rng.sample(range(n), min(n, rng.choice([0, 0, 1, 3])))),
+        "weights": rng.choice([None, tuple(rng.choice([0.0, 1.0, 30.0]) for _ in range(n))]),
+        "open_start": rng.random() < 0.2,
+    }
+
+
+def any_prices(rng: random.Random, n: int) -> Prices:
+    return Prices(
+        unpack=rng.choice([1.0, 60.0, 600.0]),
+        speed=rng.choice([None, 1.0, 100.0]),
+        sizes=tuple(rng.choice([None, 10, 10, 900]) for _ in range(n)),
+        fetched=frozenset(rng.sample(range(n), rng.randrange(n + 1))),
+        trials=rng.choice([{}, {"main": 0.01}, {"main": 50.0}]),
+    )
+
+
+@given(SEEDS, st.integers(2, 80))
+@settings(max_examples=400, deadline=None)
+def test_prices_weights_and_landmarks_never_make_an_answer_untrue(seed: int, n: int) -> None:
+    rng = random.Random(seed)
+    history = any_history(rng, n)
+    question = Question(n, history.cases, **any_question(rng, n))
+    run = Search(history, question, prices=any_prices(rng, n))
+    run.run(most=20 * n + 50)
+    check(run)
+    assert len(run.installed) <= n
+    for landmark in question.landmarks:
+        tried = (landmark, "main") in {(build, case) for build, case, _ in run.served} or landmark in run.broken
+        assert tried or question.open_start
+
+
+@given(SEEDS, st.integers(2, 200))
+@settings(max_examples=200, deadline=None)
+def test_one_change_is_named_whatever_the_weights_and_prices(seed: int, n: int) -> None:
+    rng = random.Random(seed)
+    history = one_change(rng, n)
+    question = Question(n, history.cases, weights=any_question(rng, n)["weights"])
+    run = Search(history, question, prices=any_prices(rng, n))
+    assert all_ends(run.run()) == all_ends(search(history).run())
+
+
+@given(SEEDS, st.integers(2, 80), st.integers(1, 6))
+@settings(max_examples=300, deadline=None)
+def test_slots_that_finish_in_any_order_come_to_the_same_answer(seed: int, n: int, workers: int) -> None:
+    """A simulated farm: probes start in free slots, end in any order, and are cancelled once they are useless."""
+    rng = random.Random(seed)
+    history = one_change(rng, n)
+    run = search(history)
+    running: list[Probe] = []
+    for _ in range(20 * n + 50):
+        more = plan(run.question, run.known(), run.policy, workers=workers, running=running).probes
+        assert workers == 1 or len(running) + len(more) <= workers
+        running += more[: workers - len(running)]
+        if not running:
+            break
+        run.serve(running.pop(rng.randrange(len(running))))
+        cancelled = useless(run.question, run.known(), running, run.policy)
+        running = [probe for probe in running if probe not in cancelled]
+    assert not running
+    assert all_ends(run.answer()) == all_ends(search(history).run())
+
+
+@given(SEEDS, st.integers(2, 60), st.integers(1, 6))
+@settings(max_examples=300, deadline=None)
+def test_any_history_is_answered_truly_by_several_slots(seed: int, n: int, workers: int) -> None:
+    rng = random.Random(seed)
+    run = search(any_history(rng, n))
+    running: list[Probe] = []
+    while more := [*running, *plan(run.question, run.known(), run.policy, workers=workers, running=running).probes]:
+        running = more
+        run.serve(running.pop(rng.randrange(len(running))))
+        gone = useless(run.question, run.known(), running, run.policy)
+        running = [probe for probe in running if probe not in gone]
+    check(run)
+
+
+@given(SEEDS, st.integers(2, 60), st.integers(1, 6))
+@settings(max_examples=300, deadline=None)
+def test_what_is_cancelled_is_never_wanted_by_the_next_plan(seed: int, n: int, workers: int) -> None:
+    rng = random.Random(seed)
+    run = search(any_history(rng, n))
+    while probes := plan(run.question, run.known(), run.policy, workers=workers).probes:
+        run.serve(probes[0])
+        waiting = probes[1:]
+        gone = useless(run.question, run.known(), waiting, run.policy)
+        wanted = {(probe.build, case) for probe in run.plan().probes for case in probe.cases}
+        assert not wanted & {(probe.build, case) for probe in gone for case in probe.cases}
+        for probe in waiting:
+            if probe not in gone:
+                run.serve(probe)
+
+
+@given(SEEDS, st.integers(3, 60), st.integers(1, 4))
+@settings(max_examples=300, deadline=None)
+def test_a_contradiction_reopens_the_search(seed: int, n: int, contradictions: int) -> None:
+    """A finished search is told that a build behaved otherwise than before: it goes on, and its answer fits everything."""
+    rng = random.Random(seed)
+    run = search(any_history(rng, n))
+    run.run(most=20 * n + 50)
+    judged = [key for key, seen in run.results.items() if any(not isinstance(one, NoVerdict) for one in seen)]
+    for key in rng.sample(judged, min(contradictions, len(judged))):
+        news: tuple[Result, ...] = (Pass(), Fail(frozenset({"A"})), Fail(frozenset({"Z"})))
+        run.results[key] = (*run.results[key], rng.choice(news))
+    found = run.run(most=200 * n + 500)
+    assert not run.plan().probes
+    for case, timeline in found.timelines.items():
+        assert all(state == state_at(run.question, run.known(), case, build) for build, state in timeline.items())
+        judged_states = [(build, face(state)) for build, state in timeline.items() if not isinstance(state, Untestable)]
+        for (before, left), (after, right) in pairwise(judged_states):
+            assert left == right or (before, after) in found.boundaries()
+            # Between two builds that differ nothing was left untried, but inside a hole.
+            untried = set(range(before + 1, after)) - run.broken.keys() - {build for _, build in run.results}
+            assert left == right or not untried or run.history.holes
+
+
+@given(SEEDS, st.integers(8, 60))
+@settings(max_examples=200, deadline=None)
+def test_a_build_that_contradicts_itself_moves_the_change(seed: int, n: int) -> None:
+    """The last build without the failure fails when it is run again: the search goes on before it."""
+    rng = random.Random(seed)
+    history = one_change(rng, n)
+    change = next(build for build in range(n) if history.states["main"][build] != "pass")
+    run = search(history)
+    run.run()
+    run.results["main", change - 1] = (*run.results["main", change - 1], Fail(frozenset({"A"})))
+    if change < 3:
+        return
+    assert ("exact", change - 1, change) not in all_ends(run.answer())
+    assert run.plan().probes
+    run.run(most=20 * n + 200)
+    assert change - 2 in {build for _, build in run.results}
+
+
 @given(SEEDS, st.integers(2, 60), st.integers(0, 20))
 @settings(max_examples=200, deadline=None)
 def test_the_plan_depends_on_the_content_of_what_is_known_alone(seed: int, n: int, steps: int) -> None:
@@ -180,7 +319,7 @@ def test_the_plan_depends_on_the_content_of_what_is_known_alone(seed: int, n: in
     known = run.known()
     shuffled = list(known.results.items())
     random.Random(seed).shuffle(shuffled)
-    again = type(known)(dict(shuffled), dict(sorted(known.broken.items(), reverse=True)), known.ready)
+    again = type(known)(dict(shuffled), dict(sorted(known.broken.items(), reverse=True)), known.ready, known.prices)
     assert plan(run.question, again, run.policy) == run.plan()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from bisect_tool.search.answer import Answer, answer
 from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.planner import Plan, Policy, Probe, plan
+from bisect_tool.search.prices import Prices
 from bisect_tool.search.states import Fail, NoVerdict, Pass, Passing, Result, state_of
 from tests.rig.histories import History, Oracle
 
@@ -38,9 +39,10 @@ class Search:
     broken: dict[int, str] = field(default_factory=dict)
     installed: set[int] = field(default_factory=set)
     served: list[tuple[int, str, str]] = field(default_factory=list)
+    prices: Prices = field(default_factory=Prices)
 
     def known(self) -> Known:
-        return Known(dict(self.results), dict(self.broken), frozenset(self.installed))
+        return Known(dict(self.results), dict(self.broken), frozenset(self.installed), self.prices)
 
     def plan(self) -> Plan:
         return plan(self.question, self.known(), self.policy)
