@@ -38,18 +38,17 @@ class Installer:
         companions = self._companions(build, requires)
         address = self._named(build)
         overrides = [*own_triton, *([address] if companions else [])]
-        day = build.date.date() if build.date else None
         return Installation(
-            requirements=(address, *([triton] if triton else []), *(self._named(one) for one in companions)),
-            options=self._options(build, companions),
-            constraints=self.reader.tables.constraints_on(day) if day else (),
+            requirements=(address, *([triton] if triton else []), *companions.values()),
+            options=self._options(build.package, *companions),
+            constraints=self.reader.tables.constraints_on(build.date.date()) if build.date else (),
             overrides=tuple(overrides),
-            instead_of=frozenset(canonicalize_name(one.package) for one in companions),
+            instead_of=frozenset(companions),
         )
 
-    def _options(self, build: Build, companions: Sequence[Build]) -> tuple[str, ...]:
+    def _options(self, *packages: str) -> tuple[str, ...]:
         """uv does not ask again for a file that it has by its address, not even when it was replaced: it must be told to."""
-        fresh = [word for one in (build, *companions) for word in ("--refresh-package", one.package)]
+        fresh = [word for package in packages for word in ("--refresh-package", package)]
         return (*(("--default-index", self.default_index) if self.default_index else ()), *fresh)
 
     def _triton(self, build: Build) -> str | None:
@@ -61,12 +60,17 @@ class Installer:
         address = self.beside.address_of(pin, build) if pin else None
         return f"{pin.name} @ {self.site.dressed(address)}" if pin and address else None
 
-    def _companions(self, build: Build, requires: Sequence[str]) -> tuple[Build, ...]:
-        """All that the spec asks for, or none: torch is kept in its place only where each of them is known to belong to it."""
+    def _companions(self, build: Build, requires: Sequence[str]) -> dict[str, str]:
+        """What to require for each companion that the spec asks for, by its name.
+
+        One that is not found is required as it should be called: an old release that takes any torch must not come instead.
+        """
         needs = companions_in(requires) if build.package == "torch" else []
-        found = [self.beside.companion(need, build) for need in needs]
-        there = [one for one in found if one is not None]
-        return tuple(there) if len(there) == len(needs) else ()
+        found = {canonicalize_name(need.name): self.beside.companion(need, build) for need in needs}
+        return {
+            name: self._named(one) if one else f"{name}=={self.beside.expected(name, build)}"
+            for name, one in found.items()
+        }
 
     def _named(self, build: Build) -> str:
         return f"{build.package} @ {self.site.dressed(build.location)}"
