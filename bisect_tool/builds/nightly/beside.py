@@ -51,6 +51,15 @@ def triton_pin(requires: Iterable[str], target: Target) -> Pin | None:
     return None
 
 
+def torch_pin(requires: Iterable[str], target: Target) -> Pin | None:
+    """The nightly of torch that a companion pins exactly, None where there is none."""
+    for need in _needed(requires, target):
+        version = versions.parsed(_exact(need) or "")
+        if canonicalize_name(need.name) == "torch" and version is not None and versions.date_in(version):
+            return Pin("torch", version, str(version))
+    return None
+
+
 def chosen_triton(requires: Iterable[str]) -> list[str]:
     """The requirements of a spec that name one triton, by its version or its address: it takes the place of the pinned one."""
     needs = {text: Requirement(text) for text in requires}
@@ -107,6 +116,18 @@ class Beside:
                 return fitting[-1]
         return None
 
+    def torch(self, pin: Pin, build: Build) -> Build | None:
+        """The torch that a companion pins, in the variant and for the Python of `build`; None when it is not found.
+
+        Raises `IndexUnreachable`, `CacheNotWritable`, `DiskFull`.
+        """
+        day = versions.date_in(pin.version)
+        if day is None or build.variant is None:
+            return None
+        line = Line(build.variant, target_of(build), Span(day.date(), day.date()), (0, 0))
+        found = replace(self.finder, package="torch").find(line, [day.date()], build.python).builds
+        return next((one for one in found if _is(pin.version, Version(one.version))), None)
+
     def expected(self, package: str, build: Build) -> str:
         """The version that the companion of the same date is likely to have."""
         day = build.date.date() if build.date else date.max
@@ -136,6 +157,11 @@ class Beside:
                 name = read_wheel_name(filename)
                 if name is not None and fitting.rank(name) is not None:
                     yield self.finder.site.url(*folder, filename)
+
+
+def _is(pinned: Version, version: Version) -> bool:
+    """Whether a version is the pinned one; a pin without a local label takes any."""
+    return version == pinned if pinned.local else Version(version.public) == pinned
 
 
 def _exact(need: Requirement) -> str | None:

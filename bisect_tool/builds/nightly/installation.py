@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from packaging.utils import canonicalize_name
 
 from bisect_tool.builds.build import Build, Installation
-from bisect_tool.builds.nightly.beside import Beside, chosen_triton, companions_in, target_of, triton_pin
+from bisect_tool.builds.nightly.beside import (
+    COMPANIONS,
+    Beside,
+    chosen_triton,
+    companions_in,
+    target_of,
+    torch_pin,
+    triton_pin,
+)
 from bisect_tool.builds.nightly.inside import Unreadable, WheelReader
 from bisect_tool.builds.nightly.site import Site
 
@@ -34,12 +42,18 @@ class Installer:
         Raises `IndexUnreachable`, `CacheNotWritable`, `DiskFull`.
         """
         own_triton = chosen_triton(requires)
-        triton = None if own_triton else self._triton(build)
+        torch = self._torch(build)
+        triton = None if own_triton else self._triton(torch or build)
         companions = self._companions(build, requires)
         address = self._named(build)
         overrides = [*own_triton, *([address] if companions else [])]
         return Installation(
-            requirements=(address, *([triton] if triton else []), *companions.values()),
+            requirements=(
+                address,
+                *([self._named(torch)] if torch else []),
+                *([triton] if triton else []),
+                *companions.values(),
+            ),
             options=self._options(build.package, *companions),
             constraints=self.reader.tables.constraints_on(build.date.date()) if build.date else (),
             overrides=tuple(overrides),
@@ -51,14 +65,21 @@ class Installer:
         fresh = [word for package in packages for word in ("--refresh-package", package)]
         return (*(("--default-index", self.default_index) if self.default_index else ()), *fresh)
 
+    def _torch(self, build: Build) -> Build | None:
+        """The torch of a build that is one of its companions."""
+        pin = torch_pin(self._requires(build), target_of(build)) if build.package in COMPANIONS else None
+        return self.beside.torch(pin, build) if pin else None
+
     def _triton(self, build: Build) -> str | None:
-        try:
-            requires = self.reader.requirements(build)
-        except Unreadable:
-            return None  # the server gives no parts: uv reads the requirements when it has all of the wheel
-        pin = triton_pin(requires, target_of(build))
+        pin = triton_pin(self._requires(build), target_of(build))
         address = self.beside.address_of(pin, build) if pin else None
         return f"{pin.name} @ {self.site.dressed(address)}" if pin and address else None
+
+    def _requires(self, build: Build) -> tuple[str, ...]:
+        try:
+            return self.reader.requirements(build)
+        except Unreadable:
+            return ()  # the server gives no parts: uv reads the requirements when it has all of the wheel
 
     def _companions(self, build: Build, requires: Sequence[str]) -> dict[str, str]:
         """What to require for each companion that the spec asks for, by its name.
