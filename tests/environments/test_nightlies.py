@@ -82,9 +82,7 @@ def test_torchvision_does_not_replace_torch(stand: Stand, nightlies: NightlyInde
 
 def test_torchvision_itself_under_test_gets_the_torch_that_it_pins(stand: Stand) -> None:
     asked = wanted("2026-06-20", "2026-06-20", variant="cu126")
-    build = stand.channel.listing(
-        Wanted("torchvision", asked.target, from_=asked.from_, to=asked.to, variant="cu126")
-    ).builds[0]
+    build = stand.channel.listing(replace(asked, package="torchvision")).builds[0]
     packages = stand.make(build, as_of=build.date).health.packages
     assert (packages["torchvision"], packages["torch"]) == (build.version, "2.14.0.dev20260619+cu126")
     assert packages["triton"].startswith("3.7.1+git")

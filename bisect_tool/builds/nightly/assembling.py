@@ -62,8 +62,8 @@ class Assembler:
         """
         current = list(lines)
         while current:
-            span = self._range(current, first, last)
-            parts = self._parts(plan(current, span), span) if span else ()
+            chosen, span = self._range(current, first, last)
+            parts = self._parts(plan(chosen, span), span) if span else ()
             wrong = {part.stretch.line: _corrected(part) for part in parts if len(current) > 1}
             wrong = {line: better for line, better in wrong.items() if better != line}
             if not wrong:
@@ -72,11 +72,14 @@ class Assembler:
             current = [better for line in current if (better := wrong.get(line, line)) is not None]
         return Assembled(())
 
-    def _range(self, lines: Sequence[Line], first: date | None, last: date) -> Span | None:
-        if first is None:
-            line, tables = reaching_back(lines, last), self.finder.tables
-            first = max(tables.begin, line.span.first - tables.before) if line else last
-        return Span(first, last) if first <= last else None
+    def _range(self, lines: Sequence[Line], first: date | None, last: date) -> tuple[Sequence[Line], Span | None]:
+        """The lines to choose from, and the dates; without a beginning they are those of the line that goes back farthest."""
+        if first is not None:
+            return lines, Span(first, last) if first <= last else None
+        line, tables = reaching_back(lines, last), self.finder.tables
+        if line is None:
+            return (), None
+        return (line,), Span(max(tables.begin, line.span.first - tables.before), last)
 
     def _parts(self, stretches: Sequence[Stretch], span: Span) -> tuple[Part, ...]:
         cut = self._cut(self._widened(stretches, span))
