@@ -32,7 +32,7 @@ def test_the_range_is_cut_and_the_date_of_the_switch_is_there_for_both(serve: Se
     assert sorted(set(days(listing))) == days_between(*AROUND)
     assert listing.notes == (
         f"variants cu118 from 2024-10-01 to {seam}, cu128 from {seam} to 2025-08-01, since no single one has builds of all "
-        f"these dates; {seam} is there for both, so that a change of variant or Python is told from a change of code",
+        f"these dates; builds of {seam} are listed in both, so that such a change is told from one of the code",
     )
     selection = select(listing, *AROUND)
     assert selection.builds == listing.builds
