@@ -81,12 +81,26 @@ def wheel_content(
     broken: Collection[WheelFault] = (),
 ) -> bytes:
     """The bytes of a wheel whose METADATA is `metadata`."""
+    members = wheel_members(package, version, modules=modules, metadata=metadata, tag=tag, broken=broken)
+    return _damaged(_zipped(members), broken)
+
+
+def wheel_members(
+    package: str,
+    version: str,
+    *,
+    modules: Mapping[str, str],
+    metadata: str,
+    tag: str,
+    broken: Collection[WheelFault] = (),
+) -> dict[str, str]:
+    """The files in a wheel whose METADATA is `metadata`, RECORD last."""
     members = dict(_code(modules, broken))
     info = f"{escaped(package)}-{version}.dist-info"
     members[f"{info}/METADATA"] = "Metadata-Version: 2.1\n" if WheelFault.BROKEN_METADATA in broken else metadata
     members[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: rig\nRoot-Is-Purelib: true\nTag: {tag}\n"
     members[f"{info}/RECORD"] = _record(members, f"{info}/RECORD", WheelFault.WRONG_RECORD in broken)
-    return _damaged(_zipped(members), broken)
+    return members
 
 
 def make_sdist(

@@ -6,8 +6,9 @@ import argparse
 import contextlib
 from collections.abc import Sequence
 from datetime import date
+from pathlib import Path
 
-from tests.rig.nightly_index import Change, Hrefs, Missing, NightlyIndex, NightlyPlan
+from tests.rig.nightly_index import Change, Hrefs, Missing, NightlyIndex, NightlyPlan, Real, eras
 
 
 def _days(text: str) -> tuple[date, date]:
@@ -20,6 +21,11 @@ def _change(text: str) -> Change:
     return Change(case, date.fromisoformat(day), do.strip())
 
 
+def _real(text: str) -> Real:
+    day, _, wheel = text.partition(":")
+    return Real(date.fromisoformat(day), Path(wheel).resolve(strict=True))
+
+
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split(","))
 
@@ -30,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--to", dest="last", type=date.fromisoformat, required=True, metavar="DATE")
     parser.add_argument("--variants", type=_words, default=("cpu",), metavar="cpu,cu126,...")
     parser.add_argument("--pythons", type=_words, default=("cp311", "cp312"), metavar="cp311,cp313t,...")
-    parser.add_argument("--machines", type=_words, default=("x86_64",), metavar="x86_64,aarch64")
+    parser.add_argument("--machines", type=_words, default=eras.MACHINES, metavar=",".join(eras.MACHINES))
     parser.add_argument("--today", type=date.fromisoformat, help="whose evening it is (default: that of --to)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -38,7 +44,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     for name, text in (("dead", "do not import"), ("missing", "are not there"), ("stall", "come from one commit")):
         parser.add_argument(f"--{name}", type=_days, action="append", default=[], metavar="DATE[..DATE]", help=text)
-    parser.add_argument("--hrefs", type=Hrefs, default=Hrefs.AS_OF_TODAY, choices=list(Hrefs))
+    parser.add_argument(
+        "--real", type=_real, action="append", default=[], metavar="DATE:WHEEL", help="a torch release from that day on"
+    )
+    parser.add_argument("--ballast", type=int, default=0, metavar="BYTES", help="of a library in every stand-in")
+    parser.add_argument("--hrefs", choices=[one.value for one in Hrefs], default="today", help="where links point")
     parser.add_argument("--r2-since", type=date.fromisoformat, help="first day whose files the second host has")
     parser.add_argument("--storm", type=float, default=0.0, metavar="SHARE", help="how many requests fail, once each")
     parser.add_argument("--port", type=int, default=0)
@@ -60,6 +70,8 @@ def _plan(chosen: argparse.Namespace) -> NightlyPlan:
         dead=dead,
         missing=tuple(Missing(first, last) for first, last in chosen.missing),
         stalls=tuple(chosen.stall),
+        real=tuple(chosen.real),
+        ballast=chosen.ballast,
     )
 
 
@@ -71,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until interrupted or `--seconds` are over."""
     chosen = _parser().parse_args(arguments)
     places = {"port": chosen.port, "r2_port": chosen.r2_port}
-    index = NightlyIndex(_plan(chosen), today=chosen.today, hrefs=chosen.hrefs, r2_since=chosen.r2_since, **places)
+    index = NightlyIndex(
+        _plan(chosen), today=chosen.today, hrefs=Hrefs(chosen.hrefs), r2_since=chosen.r2_since, **places
+    )
     with index, contextlib.suppress(KeyboardInterrupt):
         if chosen.storm:
             index.faults.storm(chosen.seed, chosen.storm)

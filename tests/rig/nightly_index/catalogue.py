@@ -61,16 +61,6 @@ class Wheel:
         """What counts as one of the 60: the version without its local part, which the index strips first."""
         return self.version.partition("+")[0]
 
-    @property
-    def python(self) -> str:
-        """The ABI that it is for (``cp313t``), or ``none``."""
-        return self.tag.split("-")[1]
-
-    @property
-    def machine(self) -> str:
-        """The machine at the end of its platform tag."""
-        return "aarch64" if self.tag.endswith("aarch64") else "x86_64"
-
 
 @dataclass(slots=True)
 class Catalogue:
@@ -161,9 +151,10 @@ def _matrix(plan: NightlyPlan, day: date) -> Iterable[tuple[str, str, str]]:
 
 
 def torch_wheel(plan: NightlyPlan, base: str, day: date, variant: str, python: str, machine: str) -> Wheel:
-    """The torch wheel of a day, built or not."""
-    tag = f"{eras.python_tag(python)}-{eras.torch_platform(day, variant, machine, plan.seed)}"
-    version = f"{base}.dev{day:%Y%m%d}+{variant}"
+    """The torch wheel of a day, built or not. Those for macOS have no local version and no ABI in their names."""
+    python_tag = f"{python.removesuffix('t')}-none" if machine == "macos" else eras.python_tag(python)
+    tag = f"{python_tag}-{eras.torch_platform(day, variant, machine, plan.seed)}"
+    version = f"{base}.dev{day:%Y%m%d}" + ("" if machine == "macos" else f"+{variant}")
     return Wheel("torch", version, tag, variant, day, plan.build_numbers.get(day))
 
 

@@ -1,6 +1,6 @@
 """The index for everything else: what torch requires, as empty wheels with the upload times of the real releases.
 
-It also holds what a careless installation falls for: a triton without ``+git`` and stable releases of torch.
+It also holds what a careless installation falls for: a triton without ``+git``, and the releases of torch (`releases`).
 """
 
 from __future__ import annotations
@@ -51,14 +51,21 @@ _RELEASES: tuple[tuple[str, str, int, tuple[str, ...]], ...] = (
     ("cuda-toolkit", "13.0.3", 20251120, ()),
     ("cuda-toolkit", "13.2.1", 20260320, ()),
     ("cuda-toolkit", "13.4.0", 20260801, ()),
+    ("triton", "2.1.0", 20230901, ()),
+    ("triton", "2.2.0", 20240110, ()),
+    ("triton", "2.3.0", 20240424, ()),
+    ("triton", "3.0.0", 20240718, ()),
     ("triton", "3.1.0", 20241014, ()),
+    ("triton", "3.2.0", 20250122, ()),
+    ("triton", "3.3.1", 20250529, ()),
+    ("triton", "3.4.0", 20250730, ()),
+    ("triton", "3.5.1", 20251111, ()),
     ("triton", "3.6.0", 20260120, ()),
-    ("triton", "3.8.0", 20260930, ()),
-    ("torch", "2.5.1", 20241029, ("filelock", "triton==3.1.0")),
-    ("torch", "2.14.1", 20260930, ("filelock", "triton~=3.8.0")),
+    ("triton", "3.7.1", 20260520, ()),
+    ("triton", "3.8.0", 20260920, ()),
 )
 # Packages whose page in the nightly index is a page of links to elsewhere (section 1.1); sympy lies at the root.
-LINKED = frozenset(name for name, *_ in _RELEASES) - {"torch", "triton", "sympy"}
+LINKED = frozenset(name for name, *_ in _RELEASES) - {"triton", "sympy"}
 
 
 def make(folder: Path) -> None:

@@ -34,7 +34,7 @@ class Window:
 
 
 EARLIEST = date(2023, 4, 1)  # before that, the facts page dates no version
-_FIRST_VERSION = "2.1.0"
+FIRST_VERSION = "2.1.0"
 
 
 def _day(number: int) -> date:
@@ -78,13 +78,13 @@ def base_version(day: date, seed: int) -> str:
     """
     if day < EARLIEST:
         raise ValueError(f"{day}: the table of versions begins at {EARLIEST}")
-    return next((bump.version for bump in reversed(BUMPS) if switch_day(bump, seed) <= day), _FIRST_VERSION)
+    return next((bump.version for bump in reversed(BUMPS) if switch_day(bump, seed) <= day), FIRST_VERSION)
 
 
 def version_before(day: date, seed: int) -> str:
     """The base version that was in use before the newest switch up to `day`."""
     passed = [bump.version for bump in BUMPS if switch_day(bump, seed) <= day]
-    return passed[-2] if len(passed) > 1 else _FIRST_VERSION
+    return passed[-2] if len(passed) > 1 else FIRST_VERSION
 
 
 def minor(version: str) -> int:
@@ -99,8 +99,29 @@ _AARCH64_LINUX = date(2025, 1, 2)  # not established; between 2024-11 and 2025-1
 _AARCH64_MANYLINUX = date(2025, 12, 12)
 
 
+MACHINES = ("x86_64", "aarch64", "windows", "macos")
+_OTHER_SYSTEMS = {"windows": "win_amd64", "macos": "macosx_11_0_arm64"}
+
+
+def has_machine(variant: str, machine: str) -> bool:
+    """Whether a variant is built for a machine. Raises `ValueError` for one that is not of `MACHINES`."""
+    match machine:
+        case "x86_64":
+            return True
+        case "aarch64":
+            return variant == "cpu" or (variant >= "cu126" and variant.startswith("cu"))
+        case "windows":
+            return (variant.startswith("cu") and variant != "cu134") or variant in {"cpu", "xpu"}
+        case "macos":
+            return variant == "cpu"
+        case _:
+            raise ValueError(f"{machine}: no such machine; known are {', '.join(MACHINES)}")
+
+
 def torch_platform(day: date, variant: str, machine: str, seed: int) -> str:
-    """The platform tag of a torch wheel (section 1.4); `machine` is x86_64 or aarch64."""
+    """The platform tag of a torch wheel (section 1.4); `machine` is one of `MACHINES`."""
+    if machine in _OTHER_SYSTEMS:
+        return _OTHER_SYSTEMS[machine]
     if machine == "aarch64":
         old = "manylinux_2_17_aarch64.manylinux2014_aarch64" if day < _AARCH64_LINUX else "linux_aarch64"
         return old if day < _AARCH64_MANYLINUX else "manylinux_2_28_aarch64"

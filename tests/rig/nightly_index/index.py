@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,28 +15,17 @@ from urllib.parse import quote
 
 from tests.rig.index import serve
 from tests.rig.index_state import Index, RequestLog
-from tests.rig.nightly_index import default_packages, eras, standin
-from tests.rig.nightly_index.bodies import Body, BytesBody
+from tests.rig.nightly_index import default_packages, eras, releases
+from tests.rig.nightly_index.bodies import Body
 from tests.rig.nightly_index.catalogue import PREFIX, Catalogue, Wheel, torch_wheel
+from tests.rig.nightly_index.contents import Contents, Replacement
 from tests.rig.nightly_index.faults import FaultBook
 from tests.rig.nightly_index.pages import Hrefs, has_metadata
-from tests.rig.nightly_index.plan import Change, Cut, NightlyPlan, behaviour_of
+from tests.rig.nightly_index.plan import Change, Cut, NightlyPlan
 from tests.rig.nightly_index.server import NightlyServer
 from tests.rig.wheel_maker import WheelFault
 
 EVENING = time(23, 30)
-KEPT_BODIES = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """Files that were uploaded again under their names at `moment`; what is None stayed as it was."""
-
-    pattern: str
-    moment: datetime
-    changes: tuple[Change, ...] | None
-    cut: Cut | None
-    broken: frozenset[WheelFault] | None
 
 
 class NightlyIndex:
@@ -63,6 +51,7 @@ class NightlyIndex:
     ) -> None:
         self.plan = plan
         self.catalogue = Catalogue(plan)
+        self.contents = Contents(plan)
         self.hrefs = hrefs
         self.r2_since = r2_since
         self.password = password
@@ -74,7 +63,6 @@ class NightlyIndex:
         self._ports = (port, r2_port)
         self._replacements: tuple[Replacement, ...] = ()
         self._withdrawn: tuple[str, ...] = ()
-        self._bodies: dict[tuple[str, int], Body] = {}
         self._lock = threading.RLock()
         self._default: Index | None = None
         self._stack = ExitStack()
@@ -117,6 +105,7 @@ class NightlyIndex:
             if self._default is None:
                 folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="rig-default-index-")))
                 default_packages.make(folder)
+                releases.make(folder, self.plan)
                 self._default = self._stack.enter_context(serve(folder, compress=self.compress))
             return self._default
 
@@ -170,8 +159,9 @@ class NightlyIndex:
         """Upload the files of a pattern again under the same names: other bytes, ETag and time, and what is given.
 
         `at` is when (left out: now); before that moment the old content is served. `changes` are taken instead of the
-        plan's, `cut` is what the new files were built from.
+        plan's, `cut` is what the new files were built from. Raises `ValueError` for faults that real releases cannot have.
         """
+        self.plan.check_faults(broken or ())
         faults = None if broken is None else frozenset(broken)
         new = Replacement(pattern, at or self.now, None if changes is None else tuple(changes), cut, faults)
         self._replacements += (new,)
@@ -183,41 +173,14 @@ class NightlyIndex:
 
     def body(self, wheel: Wheel) -> Body:
         """The content of a wheel; made when it is first asked for, the same every time."""
-        done = self._replaced(wheel)
-        with self._lock:
-            found = self._bodies.get((wheel.key, len(done)))
-            if found is None:
-                while len(self._bodies) >= KEPT_BODIES:
-                    del self._bodies[next(iter(self._bodies))]
-                found = self._bodies[wheel.key, len(done)] = self._made(wheel, done)
-            return found
+        return self.contents.body(wheel, self._replaced(wheel))
 
     def metadata(self, wheel: Wheel) -> str | None:
         """What ``.metadata`` next to a wheel says; None where there is none."""
-        if not has_metadata(wheel):
-            return None
-        return standin.metadata(self.plan, wheel, self._broken(wheel, self._replaced(wheel)))
+        return self.contents.metadata(wheel, self._replaced(wheel)) if has_metadata(wheel) else None
 
-    def _replaced(self, wheel: Wheel) -> list[Replacement]:
-        return [r for r in self._replacements if r.moment <= self.now and fnmatchcase(wheel.filename, r.pattern)]
-
-    def _broken(self, wheel: Wheel, done: Iterable[Replacement]) -> frozenset[WheelFault]:
-        told = [r.broken for r in done if r.broken is not None]
-        if told:
-            return told[-1]
-        return self.plan.faults(wheel.day) if wheel.package == "torch" else frozenset()
-
-    def _made(self, wheel: Wheel, done: Sequence[Replacement]) -> Body:
-        note = f"uploaded again, {len(done)}" if done else ""
-        broken = self._broken(wheel, done)
-        if wheel.package != "torch":
-            return BytesBody(standin.other_content(self.plan, wheel, broken, note))
-        told = [r.changes for r in done if r.changes is not None]
-        changes = told[-1] if told else self.plan.changes
-        behaviour = behaviour_of(changes, self.plan.source_day(wheel.day), wheel.folder)
-        cut = next((r.cut for r in reversed(done) if r.cut), self.plan.cut(wheel.day))
-        content = standin.content(self.plan, wheel, cut=cut, behaviour=behaviour, broken=broken, note=note)
-        return BytesBody(content)
+    def _replaced(self, wheel: Wheel) -> tuple[Replacement, ...]:
+        return tuple(r for r in self._replacements if r.moment <= self.now and fnmatchcase(wheel.filename, r.pattern))
 
 
 def _evening(day: date) -> datetime:

@@ -22,7 +22,7 @@ ABSOLUTE_SINCE = {
 class Hrefs(Enum):
     """Where links point: as on the day of the page, or always one way (relative: the outage toggle of TI #8248)."""
 
-    AS_OF_TODAY = "as of today"
+    AS_OF_TODAY = "today"
     RELATIVE = "relative"
     ABSOLUTE = "absolute"
 

@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from pathlib import Path
 
 from tests.rig.nightly_index import eras
 from tests.rig.toy import Planted
 from tests.rig.wheel_maker import WheelFault
 
 DAY = timedelta(days=1)
+REAL_FAULTS = frozenset({WheelFault.RAISES_AT_IMPORT, WheelFault.OTHER_VERSION_INSIDE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,19 @@ class Missing:
         return self.first <= day <= (self.last or self.first) and all(mine in (None, its) for mine, its in pairs)
 
 
+@dataclass(frozen=True, slots=True)
+class Real:
+    """From the commit of `since` on, nightlies are the release in the file `wheel` under another name.
+
+    `edits` are files inside it with other content (None: left out), `requires` the lines that replace its requirements.
+    """
+
+    since: date
+    wheel: Path
+    edits: Mapping[str, bytes | None] = field(default_factory=dict)
+    requires: tuple[str, ...] | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightlyPlan:
     """All nightlies from `first` to `last`, both included.
@@ -60,7 +75,11 @@ class NightlyPlan:
     days were built twice, with the old base version too, as at a bump.
 
     `dead` days install but do not import; `broken` gives other faults. `build_numbers` are put into file names.
-    `bare` wheels require nothing. `vision` adds torchvision, each for the torch of the day before.
+    `bare` wheels require nothing. `vision` adds torchvision, each for the torch of the day before. `ballast` is the size
+    in bytes of a library of zeros inside every stand-in, which costs neither memory nor disk. `real` releases take the
+    place of the stand-ins; they are for one interpreter, so that `pythons` must name it alone. `picks` says how stable
+    releases differ from the nightly at which they were cut: version, then case. `files` are more files in the stand-in
+    of a day, such as those of a git tree.
     """
 
     first: date
@@ -80,6 +99,10 @@ class NightlyPlan:
     build_numbers: Mapping[date, str] = field(default_factory=dict)
     bare: bool = False
     vision: bool = False
+    ballast: int = 0
+    real: tuple[Real, ...] = ()
+    picks: Mapping[str, Mapping[str, Planted]] = field(default_factory=dict)
+    files: Mapping[date, Mapping[str, str]] = field(default_factory=dict)
     known_gaps: bool = True
 
     def __post_init__(self) -> None:
@@ -89,6 +112,13 @@ class NightlyPlan:
             eras.has_variant(self.first, variant)
         for python in self.pythons:
             eras.has_python(self.first, python)
+        for machine in self.machines:
+            eras.has_machine("cpu", machine)
+        for real in self.real:
+            if self.pythons != (abi_of(real.wheel),):
+                raise ValueError(f"{real.wheel.name} needs pythons=({abi_of(real.wheel)!r},), not {self.pythons}")
+        for broken in self.broken.values():
+            self.check_faults(broken)
 
     def days(self) -> Iterator[date]:
         """Every date of the plan, with or without a nightly."""
@@ -96,7 +126,7 @@ class NightlyPlan:
 
     def is_built(self, day: date, variant: str, python: str, machine: str = "x86_64") -> bool:
         """Whether there is a torch nightly of that date for these."""
-        in_era = eras.has_variant(day, variant) and eras.has_python(day, python)
+        in_era = eras.has_variant(day, variant) and eras.has_python(day, python) and eras.has_machine(variant, machine)
         in_plan = self.first <= day <= self.last and variant in self.variants and python in self.pythons
         has_cut = self.cuts is None or day in self.cuts
         return in_era and in_plan and has_cut and not self._is_missing(day, variant, python, machine)
@@ -131,10 +161,28 @@ class NightlyPlan:
         """What every case does in the nightly of a day."""
         return behaviour_of(self.changes, self.source_day(day), variant)
 
+    def check_faults(self, broken: Collection[WheelFault]) -> None:
+        """Raise `ValueError` for faults that real releases cannot be given."""
+        if self.real and not set(broken) <= REAL_FAULTS:
+            raise ValueError(
+                f"a real release cannot be given {sorted(fault.name for fault in set(broken) - REAL_FAULTS)}"
+            )
+
+    def real_of(self, day: date) -> Real | None:
+        """The release that the nightly of a day is made of."""
+        source = self.source_day(day)
+        due = sorted((real for real in self.real if real.since <= source), key=lambda real: real.since)
+        return due[-1] if due else None
+
     def faults(self, day: date) -> frozenset[WheelFault]:
         """What is wrong with the wheels of a day."""
         dead = {WheelFault.RAISES_AT_IMPORT} if day in self.dead else set()
         return frozenset(dead | set(self.broken.get(day, ())))
+
+
+def abi_of(wheel: Path) -> str:
+    """The ABI in the file name of a wheel (``cp311``)."""
+    return wheel.stem.split("-")[-2]
 
 
 def behaviour_of(changes: Iterable[Change], source: date, variant: str) -> dict[str, Planted]:

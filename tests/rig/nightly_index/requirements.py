@@ -30,7 +30,7 @@ def of(wheel: Wheel, seed: int) -> tuple[str, ...]:
         return ()
     version = wheel.listed_version
     triton = triton_pins.requirement(wheel.day, wheel.folder, version, seed)
-    return (*_pure(version), *_libraries(wheel, version), *((triton,) if triton else ()))
+    return (*pure(version), *_libraries(wheel, version), *((triton,) if triton else ()))
 
 
 def python_of(wheel: Wheel) -> str | None:
@@ -47,7 +47,8 @@ def _torch_before(wheel: Wheel, seed: int) -> str:
     return f"{eras.base_version(day, seed)}.dev{day:%Y%m%d}"
 
 
-def _pure(version: str) -> tuple[str, ...]:
+def pure(version: str) -> tuple[str, ...]:
+    """What every torch of that base version requires."""
     minor = eras.minor(version)
     sympy = "sympy" if minor < 5 else "sympy==1.13.1" if minor < 7 else "sympy>=1.13.3"
     always = ("filelock", "typing-extensions>=4.10.0", sympy, "networkx", "jinja2", "fsspec")

@@ -19,6 +19,7 @@ from tests.rig.index_server import LOGIN_PAGE
 from tests.rig.index_state import Request, RequestKind
 from tests.rig.loopback import LoopbackHandler, LoopbackServer, asked_span, is_known
 from tests.rig.nightly_index.bodies import Body, BytesBody
+from tests.rig.nightly_index.pages import regenerated
 from tests.rig.nightly_index.paths import Asked, asked_for
 from tests.rig.nightly_index.site import package_list, page_of
 
@@ -84,7 +85,7 @@ class NightlyHandler(LoopbackHandler):
     def do_GET(self) -> None:  # noqa: N802 - http.server looks for this name
         """Answer, with the faults of the moment."""
         path = unquote(urlsplit(self.path).path).strip("/") + ("/" if self.path.endswith("/") else "")
-        asked = asked_for(path)
+        asked = asked_for(path if "+" not in self.path else path.replace("+", " "))
         faults = self.server.index.faults.striking(self.command, asked.name, path)
         reply = self._stopped(faults) or self._reply(asked, path, faults)
         if fault := faults.get(FaultKind.SLOW) or faults.get(FaultKind.HANG):
@@ -147,7 +148,7 @@ class NightlyHandler(LoopbackHandler):
         if page is None:
             return self._absent()
         headers = {"Content-Type": "text/html", "Cache-Control": "no-cache,no-store,must-revalidate"}
-        return self._packed(self._conditional(_of(BytesBody(page), headers, moment)))
+        return self._packed(self._conditional(_of(BytesBody(page), headers, regenerated(moment))))
 
     def _packed(self, reply: Reply) -> Reply:
         """Compressed where the client takes that; CloudFront keeps the ETag as a weak one."""
@@ -216,17 +217,25 @@ class NightlyHandler(LoopbackHandler):
             self._write(reply.body.read(reply.start, stop), faults.get(FaultKind.DRIP), stop - reply.start)
 
     def _write(self, pieces: Iterator[bytes], drip: Fault | None, length: int) -> None:
-        step = max(1, -(-length // PIECES))
+        step = max(1, -(-length // PIECES)) if drip else length
+        sent = 0
         for piece in pieces:
-            if not drip:
-                self.wfile.write(piece)
-                continue
-            for start in range(0, len(piece), step):
-                self.server.index.closing.wait(drip.seconds)
-                self.wfile.write(piece[start : start + step])
+            for part in _cut(piece, step - sent % step, step):
+                if drip and sent % step == 0:
+                    self.server.index.closing.wait(drip.seconds)
+                self.wfile.write(part)
+                sent += len(part)
 
     def version_string(self) -> str:
         return "cloudflare" if self.server.is_second else "AmazonS3"
+
+
+def _cut(piece: bytes, first: int, step: int) -> Iterator[bytes]:
+    """A piece in parts: the first of them `first` bytes long, the others `step`."""
+    start = 0
+    while start < len(piece):
+        yield piece[start : start + first]
+        start, first = start + first, step
 
 
 def _of(body: Body, headers: dict[str, str], modified: datetime) -> Reply:

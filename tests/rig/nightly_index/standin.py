@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping
 from datetime import date
+from functools import lru_cache
 
 from tests.rig.nightly_index import eras, requirements
+from tests.rig.nightly_index.archive import STORED, Archive, ArchivePlan, Member, Zeros, deflated
+from tests.rig.nightly_index.bodies import Body, BytesBody
 from tests.rig.nightly_index.catalogue import Wheel
 from tests.rig.nightly_index.plan import Cut, NightlyPlan
 from tests.rig.toy import Planted, ToyBuild, toy_modules
-from tests.rig.wheel_maker import WheelFault, metadata_text, wheel_content
+from tests.rig.wheel_maker import WheelFault, metadata_text, wheel_content, wheel_members
 
+LIBRARY = "torch/lib/libtorch_cpu.so"
 _VERSION = """from typing import Optional
 
 __all__ = ['__version__', 'debug', 'cuda', 'git_version', 'hip', 'rocm', 'xpu']
@@ -74,7 +80,8 @@ def torch_modules(
 ) -> dict[str, str]:
     """The files of a stand-in; `note` is a comment in version.py that makes it differ from its twins."""
     modules = toy_modules(ToyBuild(version, behaviour), "torch")
-    modules["torch/__init__.py"] += (
+    start = modules["torch/__init__.py"].replace(f"__version__ = {version!r}\n", "__version__ = version.__version__\n")
+    modules["torch/__init__.py"] = start + (
         "from torch._tensor import Tensor, ones\nfrom torch import backends, cuda, distributed\n"
     )
     hip = variant.removeprefix("rocm") if variant.startswith("rocm") else None
@@ -97,7 +104,7 @@ def metadata(plan: NightlyPlan, wheel: Wheel, broken: frozenset[WheelFault]) -> 
     return metadata_text(wheel.package.replace("_", "-"), version, needs, requirements.python_of(wheel))
 
 
-def content(
+def torch_body(
     plan: NightlyPlan,
     wheel: Wheel,
     *,
@@ -105,16 +112,44 @@ def content(
     behaviour: dict[str, Planted],
     broken: frozenset[WheelFault],
     note: str,
-) -> bytes:
-    """The bytes of a torch wheel; the same every time."""
+) -> Body:
+    """A torch wheel; the same bytes every time."""
     modules = torch_modules(wheel.version, wheel.folder, wheel.day, cut.nightly, behaviour, note)
+    modules |= plan.files.get(wheel.day, {})
     text = metadata(plan, wheel, broken)
-    return wheel_content("torch", wheel.version, modules=modules, metadata=text, tag=wheel.tag, broken=broken)
+    if plan.ballast:
+        members = wheel_members("torch", wheel.version, modules=modules, metadata=text, tag=wheel.tag, broken=broken)
+        return _ballasted(members, plan.ballast)
+    return BytesBody(
+        wheel_content("torch", wheel.version, modules=modules, metadata=text, tag=wheel.tag, broken=broken)
+    )
 
 
-def other_content(plan: NightlyPlan, wheel: Wheel, broken: frozenset[WheelFault], note: str) -> bytes:
-    """The bytes of a wheel of another package."""
+def _ballasted(members: Mapping[str, str], size: int) -> Archive:
+    """The files and a library of zeros in the order of real wheels: modules, libraries, description."""
+    zeros = _zeros(size)
+    digest = base64.urlsafe_b64encode(zeros.sha256).rstrip(b"=").decode()
+    plan = ArchivePlan()
+    modules = [name for name in members if ".dist-info/" not in name]
+    for name in modules:
+        plan.add(*deflated(name, members[name].encode()))
+    plan.add(Member(LIBRARY, zeros.crc, size, size, method=STORED), zeros)
+    for name in [name for name in members if name not in modules]:
+        told = f"{LIBRARY},sha256={digest},{size}\n" if name.endswith("/RECORD") else ""
+        plan.add(*deflated(name, (told + members[name]).encode()))
+    return plan.finish()
+
+
+@lru_cache(maxsize=8)
+def _zeros(size: int) -> Zeros:
+    return Zeros(size)
+
+
+def other_body(plan: NightlyPlan, wheel: Wheel, broken: frozenset[WheelFault], note: str) -> Body:
+    """A wheel of another package."""
     module = "triton" if "triton" in wheel.package else wheel.package
     modules = {f"{module}/__init__.py": f"__version__ = {wheel.version!r}\n" + (f"# {note}\n" if note else "")}
     text = metadata(plan, wheel, broken)
-    return wheel_content(wheel.package, wheel.version, modules=modules, metadata=text, tag=wheel.tag, broken=broken)
+    return BytesBody(
+        wheel_content(wheel.package, wheel.version, modules=modules, metadata=text, tag=wheel.tag, broken=broken)
+    )

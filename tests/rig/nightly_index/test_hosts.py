@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import zipfile
 from collections.abc import Iterator
@@ -69,6 +71,12 @@ def test_what_is_absent_is_forbidden(client: Client, index: NightlyIndex, path: 
     assert "<Code>AccessDenied</Code>" in answer.text
 
 
+def test_a_plus_in_an_address_is_a_blank(client: Client, index: NightlyIndex) -> None:
+    address = index.url(index.torch(DAY))
+    assert "%2B" in address
+    assert client.head(address.replace("%2B", "+")).status_code == 403
+
+
 def test_a_metadata_file_is_the_wheels_own(client: Client, index: NightlyIndex) -> None:
     address = index.url(index.torch(DAY))
     with zipfile.ZipFile(io.BytesIO(client.get(address).content)) as wheel:
@@ -98,9 +106,9 @@ def test_the_same_plan_gives_the_same_bytes(client: Client, index: NightlyIndex)
 
 def test_a_wheel_is_made_when_it_is_asked_for(client: Client, index: NightlyIndex) -> None:
     client.get(f"{index.address}/cpu/torch/")
-    assert index._bodies == {}
+    assert index.contents.tiny == {}
     client.head(index.url(index.torch(DAY)))
-    assert len(index._bodies) == 1
+    assert len(index.contents.tiny) == 1
 
 
 def test_a_replaced_wheel_has_other_bytes_under_its_name(client: Client, index: NightlyIndex) -> None:
@@ -178,3 +186,19 @@ def test_the_log_counts_by_method_and_kind(client: Client, index: NightlyIndex) 
     assert index.requests.count(RequestKind.FILE, method="HEAD") == 1
     assert index.requests.sent(RequestKind.FILE) == 0
     assert [request.host for request in index.requests.requests] == ["first", "first", "r2"]
+
+
+def test_a_stand_in_can_have_the_size_of_a_real_wheel(client: Client) -> None:
+    plan = NightlyPlan(first=DAY, last=DAY, pythons=("cp311",), ballast=50_000_000)
+    with NightlyIndex(plan) as index:
+        address = index.url(index.torch(DAY))
+        size = int(client.head(address).headers["Content-Length"])
+        end = client.get(address, Range="bytes=-20000").content
+        with client.get(address) as whole, zipfile.ZipFile(io.BytesIO(whole.content)) as wheel:
+            assert wheel.testzip() is None
+            assert wheel.getinfo("torch/lib/libtorch_cpu.so").file_size == 50_000_000
+            record = wheel.read("torch-2.16.0.dev20261008+cpu.dist-info/RECORD").decode()
+    assert 50_000_000 < size < 50_020_000
+    assert whole.content.endswith(end)
+    digest = base64.urlsafe_b64encode(hashlib.sha256(bytes(50_000_000)).digest()).rstrip(b"=").decode()
+    assert f"torch/lib/libtorch_cpu.so,sha256={digest},50000000\n" in record

@@ -110,6 +110,20 @@ def test_pins_of_triton_stay_listed(client: Client) -> None:
     assert min(pins).startswith("3.6.0+git")
 
 
+def test_wheels_of_other_systems_are_on_the_same_page(client: Client) -> None:
+    machines = ("x86_64", "aarch64", "windows", "macos")
+    with NightlyIndex(plan(date(2026, 8, 1), variants=("cpu", "cu130", "cu134"), machines=machines)) as index:
+        names = [name for name in client.links(index, "cpu/torch/") if "20261009" in name]
+        assert names == [
+            "torch-2.16.0.dev20261009+cpu-cp311-cp311-manylinux_2_28_aarch64.whl",
+            "torch-2.16.0.dev20261009+cpu-cp311-cp311-manylinux_2_28_x86_64.whl",
+            "torch-2.16.0.dev20261009+cpu-cp311-cp311-win_amd64.whl",
+            "torch-2.16.0.dev20261009-cp311-none-macosx_11_0_arm64.whl",
+        ]
+        assert len(client.links(index, "cpu/torch/")) == 4 * 60  # with or without a local part, it is one version
+        assert not any("win_amd64" in name for name in client.links(index, "cu134/torch/"))
+
+
 def test_files_of_tomorrow_are_not_there_yet(client: Client) -> None:
     with NightlyIndex(plan(date(2026, 10, 1)), today=date(2026, 10, 5)) as index:
         assert client.dates(index, "cpu/torch/")[-1] == date(2026, 10, 5)
