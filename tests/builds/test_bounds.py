@@ -256,3 +256,17 @@ def test_one_build_is_no_range() -> None:
 def test_an_empty_range_says_what_was_left_out() -> None:
     with pytest.raises(EmptyRange, match=r"to 2\.12\.1: that version is yanked \(broken pin\)"):
         select(listing(RELEASES, YANKED), "2.12", "2.12.1")
+
+
+def test_a_release_in_a_dated_stream_is_all_of_its_nightlies() -> None:
+    assert nightlies("0.8", "0.9") == list(NIGHTLIES)
+    assert nightlies(None, "0.8") == list(NIGHTLIES)[:3]
+    assert nightlies("0.9", None) == list(NIGHTLIES)[3:]
+
+
+def test_a_release_that_is_there_is_meant_itself() -> None:
+    assert nightlies("0.8.1", None) == list(NIGHTLIES)[4:]
+
+
+def test_a_release_whose_nightlies_began_earlier_than_the_other_bound() -> None:
+    assert nightlies("2026-03-01T12", "0.8") == list(NIGHTLIES)[1:3]

@@ -62,20 +62,24 @@ class Assembler:
         """
         current = list(lines)
         while current:
-            span = self._range(current, first, last)
-            parts = self._parts(plan(current, span), span) if span else ()
+            chosen, span = self._range(current, first, last)
+            parts = self._parts(plan(chosen, span), span) if span else ()
             wrong = {part.stretch.line: _corrected(part) for part in parts if len(current) > 1}
             wrong = {line: better for line, better in wrong.items() if better != line}
             if not wrong:
+                parts = tuple(_without_margins(part, open_start=first is None) for part in parts)
                 return Assembled(tuple(part for part in parts if part.found.builds or part.found.left_out))
             current = [better for line in current if (better := wrong.get(line, line)) is not None]
         return Assembled(())
 
-    def _range(self, lines: Sequence[Line], first: date | None, last: date) -> Span | None:
-        if first is None:
-            line = reaching_back(lines, last)
-            first = line.span.first if line else last
-        return Span(first, last) if first <= last else None
+    def _range(self, lines: Sequence[Line], first: date | None, last: date) -> tuple[Sequence[Line], Span | None]:
+        """The lines to choose from, and the dates; without a beginning they are those of the line that goes back farthest."""
+        if first is not None:
+            return lines, Span(first, last) if first <= last else None
+        line, tables = reaching_back(lines, last), self.finder.tables
+        if line is None:
+            return (), None
+        return (line,), Span(max(tables.begin, line.span.first - tables.before), last)
 
     def _parts(self, stretches: Sequence[Stretch], span: Span) -> tuple[Part, ...]:
         cut = self._cut(self._widened(stretches, span))
@@ -130,6 +134,17 @@ def _corrected(part: Part) -> Line | None:
     first = days[0] if days[0] - planned.first > _SLACK else line.span.first
     last = days[-1] if planned.last - days[-1] > _SLACK else line.span.last
     return replace(line, span=Span(first, last)) if Span(first, last) != line.span else line
+
+
+def _without_margins(part: Part, *, open_start: bool) -> Part:
+    """Dates before the first or after the last build are missing only where the table promises builds."""
+    days, span = part.found.days, part.stretch.line.span
+    if not days:
+        return part
+    first = days[0] if open_start else min(days[0], span.first)
+    last = max(days[-1], span.last)
+    left_out = tuple(left for left in part.found.left_out if left.date and first <= left.date.date() <= last)
+    return replace(part, found=replace(part.found, left_out=left_out))
 
 
 def _middle(span: Span) -> date:

@@ -20,7 +20,7 @@ from bisect_tool.builds.fitting import Fitting, read_wheel_name, target_for
 from bisect_tool.builds.nightly.choice import Line
 from bisect_tool.builds.nightly.finder import Finder
 from bisect_tool.builds.nightly.memory import FileFacts
-from bisect_tool.builds.nightly.naming import wheel_filename
+from bisect_tool.builds.nightly.naming import Naming, wheel_filename
 from bisect_tool.builds.nightly.tables import Span
 
 # Every name that PyTorch's build of triton has had, and the packages of the nightlies themselves.
@@ -28,8 +28,8 @@ TRITON = frozenset({
     "torchtriton", "pytorch-triton", "pytorch-triton-rocm", "pytorch-triton-xpu", "triton", "triton-rocm", "triton-xpu",
 })  # fmt: skip
 COMPANIONS = ("torchvision", "torchaudio")
-_BACK = 30  # days that a companion may be older than torch
-_STEP = 5
+# Days that a companion may be older than torch, in the steps in which they are looked at: most are of the same day.
+_BACK = ((0, 1), (1, 6), (6, 31))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,15 @@ def triton_pin(requires: Iterable[str], target: Target) -> Pin | None:
         version = versions.parsed(spelled or "")
         if canonicalize_name(need.name) in TRITON and spelled and version is not None:
             return Pin(canonicalize_name(need.name), version, spelled)
+    return None
+
+
+def torch_pin(requires: Iterable[str], target: Target) -> Pin | None:
+    """The nightly of torch that a companion pins exactly, None where there is none."""
+    for need in _needed(requires, target):
+        version = versions.parsed(_exact(need) or "")
+        if canonicalize_name(need.name) == "torch" and version is not None and versions.date_in(version):
+            return Pin("torch", version, str(version))
     return None
 
 
@@ -97,15 +106,33 @@ class Beside:
         if build.date is None or build.variant is None:
             return None
         last, target = build.date.date(), target_of(build)
-        line = Line(build.variant, target, Span(last - timedelta(days=_BACK), last), (0, 0))
+        line = Line(build.variant, target, Span(last - timedelta(days=_BACK[-1][1]), last), (0, 0))
         finder = replace(self.finder, package=canonicalize_name(need.name))
-        for end in range(0, _BACK, _STEP):
-            days = [last - timedelta(days=end + number) for number in range(_STEP)]
+        for nearest, farthest in _BACK:
+            days = [last - timedelta(days=number) for number in range(nearest, farthest)]
             found = finder.find(line, days, build.python).builds
             fitting = [one for one in found if need.specifier.contains(one.version, prereleases=True)]
             if fitting:
                 return fitting[-1]
         return None
+
+    def torch(self, pin: Pin, build: Build) -> Build | None:
+        """The torch that a companion pins, in the variant and for the Python of `build`; None when it is not found.
+
+        Raises `IndexUnreachable`, `CacheNotWritable`, `DiskFull`.
+        """
+        day = versions.date_in(pin.version)
+        if day is None or build.variant is None:
+            return None
+        line = Line(build.variant, target_of(build), Span(day.date(), day.date()), (0, 0))
+        found = replace(self.finder, package="torch").find(line, [day.date()], build.python).builds
+        return next((one for one in found if _is(pin.version, Version(one.version))), None)
+
+    def expected(self, package: str, build: Build) -> str:
+        """The version that the companion of the same date is likely to have."""
+        day = build.date.date() if build.date else date.max
+        base = Naming(self.finder.tables, package, build.variant or "", target_of(build)).versions(day)[0]
+        return f"{base}.dev{day:%Y%m%d}" + (f"+{build.variant}" if build.variant else "")
 
     def _listed(self, pin: Pin, variant: str | None, target: Target) -> str | None:
         files = self.finder.pages.of(pin.name, variant) or ()
@@ -130,6 +157,11 @@ class Beside:
                 name = read_wheel_name(filename)
                 if name is not None and fitting.rank(name) is not None:
                     yield self.finder.site.url(*folder, filename)
+
+
+def _is(pinned: Version, version: Version) -> bool:
+    """Whether a version is the pinned one; a pin without a local label takes any."""
+    return version == pinned if pinned.local else Version(version.public) == pinned
 
 
 def _exact(need: Requirement) -> str | None:

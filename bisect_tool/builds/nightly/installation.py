@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from packaging.utils import canonicalize_name
 
 from bisect_tool.builds.build import Build, Installation
-from bisect_tool.builds.nightly.beside import Beside, chosen_triton, companions_in, target_of, triton_pin
+from bisect_tool.builds.nightly.beside import (
+    COMPANIONS,
+    Beside,
+    chosen_triton,
+    companions_in,
+    target_of,
+    torch_pin,
+    triton_pin,
+)
 from bisect_tool.builds.nightly.inside import Unreadable, WheelReader
 from bisect_tool.builds.nightly.site import Site
 
@@ -34,39 +42,56 @@ class Installer:
         Raises `IndexUnreachable`, `CacheNotWritable`, `DiskFull`.
         """
         own_triton = chosen_triton(requires)
-        triton = None if own_triton else self._triton(build)
+        torch = self._torch(build)
+        triton = None if own_triton else self._triton(torch or build)
         companions = self._companions(build, requires)
         address = self._named(build)
         overrides = [*own_triton, *([address] if companions else [])]
-        day = build.date.date() if build.date else None
         return Installation(
-            requirements=(address, *([triton] if triton else []), *(self._named(one) for one in companions)),
-            options=self._options(build, companions),
-            constraints=self.reader.tables.constraints_on(day) if day else (),
+            requirements=(
+                address,
+                *([self._named(torch)] if torch else []),
+                *([triton] if triton else []),
+                *companions.values(),
+            ),
+            options=self._options(build.package, *companions),
+            constraints=self.reader.tables.constraints_on(build.date.date()) if build.date else (),
             overrides=tuple(overrides),
-            instead_of=frozenset(canonicalize_name(one.package) for one in companions),
+            instead_of=frozenset(companions),
         )
 
-    def _options(self, build: Build, companions: Sequence[Build]) -> tuple[str, ...]:
+    def _options(self, *packages: str) -> tuple[str, ...]:
         """uv does not ask again for a file that it has by its address, not even when it was replaced: it must be told to."""
-        fresh = [word for one in (build, *companions) for word in ("--refresh-package", one.package)]
+        fresh = [word for package in packages for word in ("--refresh-package", package)]
         return (*(("--default-index", self.default_index) if self.default_index else ()), *fresh)
 
+    def _torch(self, build: Build) -> Build | None:
+        """The torch of a build that is one of its companions."""
+        pin = torch_pin(self._requires(build), target_of(build)) if build.package in COMPANIONS else None
+        return self.beside.torch(pin, build) if pin else None
+
     def _triton(self, build: Build) -> str | None:
-        try:
-            requires = self.reader.requirements(build)
-        except Unreadable:
-            return None  # the server gives no parts: uv reads the requirements when it has all of the wheel
-        pin = triton_pin(requires, target_of(build))
+        pin = triton_pin(self._requires(build), target_of(build))
         address = self.beside.address_of(pin, build) if pin else None
         return f"{pin.name} @ {self.site.dressed(address)}" if pin and address else None
 
-    def _companions(self, build: Build, requires: Sequence[str]) -> tuple[Build, ...]:
-        """All that the spec asks for, or none: torch is kept in its place only where each of them is known to belong to it."""
+    def _requires(self, build: Build) -> tuple[str, ...]:
+        try:
+            return self.reader.requirements(build)
+        except Unreadable:
+            return ()  # the server gives no parts: uv reads the requirements when it has all of the wheel
+
+    def _companions(self, build: Build, requires: Sequence[str]) -> dict[str, str]:
+        """What to require for each companion that the spec asks for, by its name.
+
+        One that is not found is required as it should be called: an old release that takes any torch must not come instead.
+        """
         needs = companions_in(requires) if build.package == "torch" else []
-        found = [self.beside.companion(need, build) for need in needs]
-        there = [one for one in found if one is not None]
-        return tuple(there) if len(there) == len(needs) else ()
+        found = {canonicalize_name(need.name): self.beside.companion(need, build) for need in needs}
+        return {
+            name: self._named(one) if one else f"{name}=={self.beside.expected(name, build)}"
+            for name, one in found.items()
+        }
 
     def _named(self, build: Build) -> str:
         return f"{build.package} @ {self.site.dressed(build.location)}"

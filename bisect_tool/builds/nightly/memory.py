@@ -22,6 +22,7 @@ from bisect_tool.builds.cache_faults import cannot_keep
 from bisect_tool.errors import CacheBroken
 
 _FILE = "nightly-files.sqlite"
+PATIENCE = 60.0  # seconds to wait for another process
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS files "
     "(address TEXT PRIMARY KEY, asked REAL NOT NULL, there INTEGER NOT NULL, size INTEGER, modified REAL, etag TEXT)",
@@ -161,7 +162,7 @@ class Memory:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=60)
+    connection = sqlite3.connect(path, timeout=PATIENCE)
     try:
         with connection:
             for table in _TABLES:

@@ -65,18 +65,18 @@ class Naming:
         seen = list(sightings)
         low = max((one.version for one in seen if one.day <= day), default=None)
         high = min((one.version for one in seen if one.day >= day), default=None)
-        possible = self._by_table(day, low, high)
+        possible = self._by_table(day)
+        if self.package == "torch" and day > self.tables.versions[-1].first:
+            possible += _between(low or possible[0], high)  # the table may lack the newest ones
         narrowed = [one for one in possible if (low is None or one >= low) and (high is None or one <= high)]
-        return tuple(narrowed or possible)
+        return tuple(dict.fromkeys(narrowed or [*_between(low, high), *possible]))
 
-    def _by_table(self, day: date, low: Version | None, high: Version | None) -> list[Version]:
+    def _by_table(self, day: date) -> list[Version]:
         companion = self.tables.companions.get(self.package)
         torch = torch_versions(self.tables, day)
         if companion is None:
-            return _with_those_between(torch, low, high)
-        return list(
-            dict.fromkeys(_beside(companion, version, lag) for lag in range(companion.lag + 1) for version in torch)
-        )
+            return torch
+        return [_beside(companion, version, lag) for lag in range(companion.lag + 1) for version in torch]
 
     def _platforms(self, day: date) -> list[str]:
         tags = self.tables.platforms_of(self.package, self.variant, day)
@@ -126,16 +126,11 @@ def torch_span(tables: Tables, minor: Version) -> tuple[date, date] | None:
     return None
 
 
-def _with_those_between(torch: list[Version], low: Version | None, high: Version | None) -> list[Version]:
-    """The table may lack the newest versions; those between two sightings are possible too."""
-    bounds = [one for one in (low, high) if one is not None]
-    if not bounds or all(one <= max(torch) for one in bounds):
-        return torch
-    first, last = low or min(torch), high or max(*bounds, *torch)
-    between = (
-        [_next(first, step) for step in range(last.minor - first.minor + 1)] if first.major == last.major else bounds
-    )
-    return list(dict.fromkeys([*between, *torch]))
+def _between(low: Version | None, high: Version | None) -> list[Version]:
+    """The versions from one sighting to another, both included."""
+    if low is None or high is None or low.major != high.major:
+        return [one for one in (low, high) if one is not None]
+    return [_next(low, step) for step in range(high.minor - low.minor + 1)]
 
 
 def _beside(companion: Companion, torch: Version, lag: int) -> Version:

@@ -58,11 +58,7 @@ def _listed(runs: Sequence[tuple[str, date, date]]) -> str:
 
 def _seams(assembled: Assembled) -> str:
     days = " and ".join(str(day) for day in assembled.seams)
-    return (
-        f"; {days} is there for both, so that a change of variant or Python is told from a change of code"
-        if days
-        else ""
-    )
+    return f"; builds of {days} are listed in both, so that such a change is told from one of the code" if days else ""
 
 
 def _runs_with(machine: Machine) -> str:

@@ -79,7 +79,7 @@ def _directory(file: Parts) -> tuple[int, int]:
 
 
 def _pieces(start: int, stop: int, tail: int) -> Iterator[tuple[int, int]]:
-    """The parts of the directory, in the order of the search: what was read with its end, then from its beginning on."""
+    """The parts of the directory in the order of the search: first what is behind `tail`, which was read already."""
     if tail < stop:
         yield max(start, tail), stop
     position = start

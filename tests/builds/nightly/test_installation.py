@@ -89,10 +89,11 @@ def test_torchvision_of_an_earlier_date_where_that_one_is_missing(index: Nightly
     assert "-0.28.0.dev20260612+cu126-" in names(found)[2]
 
 
-def test_without_a_torchvision_torch_is_not_protected_from_uv_finding_out(index: NightlyIndex) -> None:
+def test_a_torchvision_that_is_nowhere_is_required_as_it_should_be(index: NightlyIndex) -> None:
     index.withdraw("torchvision-*")
     found = installation(index, "2026-06-20", "cu126", "torchvision")
-    assert (len(found.requirements), found.overrides, found.instead_of) == (2, (), frozenset())
+    assert found.requirements[2] == "torchvision==0.29.0.dev20260620+cu126"
+    assert found.instead_of == frozenset({"torchvision"})
 
 
 def test_a_triton_that_the_spec_names_takes_the_place_of_the_pinned_one(index: NightlyIndex) -> None:

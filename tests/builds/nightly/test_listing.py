@@ -158,9 +158,17 @@ def test_a_nightly_by_its_version(serve: Serve) -> None:
 
 
 def test_an_open_start_goes_back_to_where_the_variant_begins(serve: Serve) -> None:
-    index = serve(date(2026, 7, 20), date(2026, 10, 9), "cu130", "cu134")
+    index = serve(
+        date(2026, 7, 20), date(2026, 10, 9), "cu130", "cu134", missing=(Missing(date(2026, 8, 10), date(2026, 8, 12)),)
+    )
     listing = channel(index).listing(wanted(None, None, variant="cu134"))
-    assert days(listing)[0] == "2026-08-10"
+    assert (days(listing)[0], listing.left_out) == ("2026-08-13", ())
+
+
+def test_a_variant_is_looked_for_a_little_before_its_time_and_not_missed_there(serve: Serve) -> None:
+    index = serve(date(2025, 8, 1), date(2025, 10, 1), "cu130", today=date(2026, 10, 9))
+    listing = channel(index).listing(wanted("2025-01-01", "2025-09-10", variant="cu130"))
+    assert (days(listing)[0], listing.left_out) == ("2025-08-25", ())  # by the table 2025-08-27
 
 
 def test_both_versions_of_a_date(serve: Serve) -> None:

@@ -32,7 +32,7 @@ def test_the_range_is_cut_and_the_date_of_the_switch_is_there_for_both(serve: Se
     assert sorted(set(days(listing))) == days_between(*AROUND)
     assert listing.notes == (
         f"variants cu118 from 2024-10-01 to {seam}, cu128 from {seam} to 2025-08-01, since no single one has builds of all "
-        f"these dates; {seam} is there for both, so that a change of variant or Python is told from a change of code",
+        f"these dates; builds of {seam} are listed in both, so that such a change is told from one of the code",
     )
     selection = select(listing, *AROUND)
     assert selection.builds == listing.builds
@@ -105,3 +105,13 @@ def test_a_variant_that_is_listed_longer_than_the_table_knows(serve: Serve) -> N
     listing = channel(index).listing(asked)
     assert {build.variant for build in listing.builds} == {"cu126"}
     assert days(listing) == days_between("2026-08-01", "2026-10-05")
+
+
+def test_a_table_of_versions_that_nobody_kept_up(serve: Serve) -> None:
+    index = serve(date(2026, 1, 1), date(2026, 10, 9))
+    tables = read_tables()
+    old = replace(tables, versions=tuple(row for row in tables.versions if row.first < date(2026, 1, 1)))
+    assert str(old.versions[-1].version) == "2.11.0"
+    listing = replace(channel(index), tables=old).listing(wanted("2026-01-01", "2026-10-09"))
+    assert days(listing) == days_between("2026-01-01", "2026-10-09")
+    assert index.requests.counts()[("HEAD", "file")] < 2 * 282
