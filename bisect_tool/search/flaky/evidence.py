@@ -1,0 +1,97 @@
+"""What the trials of one case say about one failure: the input of everything about flaky failures."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from bisect_tool.search.knowledge import Gap, Known, Question, control_state
+from bisect_tool.search.states import Fail, Pass, Result
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """`shown` of `trials` trials showed the failure."""
+
+    shown: int = 0
+    trials: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.shown + other.shown, self.trials + other.trials)
+
+    def __sub__(self, other: Tally) -> Tally:
+        return Tally(self.shown - other.shown, self.trials - other.trials)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Builds 0 to `size` - 1; whether each trial of a build showed the failure, in the order in which they ran.
+
+    `untestable` are the builds that say nothing about the failure; they have no trials. `ready` are the builds whose
+    environment is here. `weights` has one entry for each build: how likely the change came with it, before any trial
+    (the first entry does not count); None when all are alike.
+    """
+
+    size: int
+    trials: Mapping[int, tuple[bool, ...]] = field(default_factory=dict)
+    untestable: frozenset[int] = frozenset()
+    ready: frozenset[int] = frozenset()
+    weights: tuple[float, ...] | None = None
+
+    def tally(self, build: int) -> Tally:
+        """The trials of one build."""
+        ran = self.trials.get(build, ())
+        return Tally(sum(ran), len(ran))
+
+    def total(self, builds: Iterable[int]) -> Tally:
+        """The trials of several builds together."""
+        return sum((self.tally(build) for build in builds), Tally())
+
+    def judged(self, low: int, high: int) -> list[int]:
+        """The builds from `low` to `high` (inclusive) that have trials, oldest first."""
+        return sorted(build for build, ran in self.trials.items() if ran and low <= build <= high)
+
+    def gaps(self, judged: list[int]) -> list[Gap]:
+        """The stretches between neighbouring judged builds, with the untestable builds inside."""
+        in_vain = sorted(self.untestable)
+        return [
+            Gap(
+                before, after, tuple(in_vain[bisect_right(in_vain, before) : bisect_left(in_vain, after)]), differs=True
+            )
+            for before, after in pairwise(judged)
+        ]
+
+
+def showing(results: Iterable[Result], failure: str) -> tuple[bool, ...]:
+    """Whether each trial showed `failure`; trials that say nothing about it are left out.
+
+    A trial that failed in another way stopped before this failure could show, or hid it. It counts neither for nor
+    against: to count it as a pass would put the change at the edge of what hides it.
+    """
+    return tuple(
+        failure in result.failures if isinstance(result, Fail) else False
+        for result in results
+        if isinstance(result, Pass) or (isinstance(result, Fail) and failure in result.failures)
+    )
+
+
+def evidence_of(question: Question, known: Known, case: str, failure: str) -> Evidence:
+    """What is known of one failure of one case.
+
+    A build that was run and whose trials all say nothing is untestable: it could not be judged, or another failure hides
+    this one there.
+    """
+    trials: dict[int, tuple[bool, ...]] = {}
+    untestable = set(known.broken)
+    for (name, build), results in known.results.items():
+        if name in question.controls and control_state(question, known, build) is not None:
+            untestable.add(build)
+        elif name == case and results:
+            ran = showing(results, failure)
+            trials[build] = ran
+            if not ran:
+                untestable.add(build)
+    usable = {build: ran for build, ran in trials.items() if build not in untestable}
+    return Evidence(question.size, usable, frozenset(untestable), known.ready)

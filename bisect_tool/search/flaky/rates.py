@@ -1,0 +1,100 @@
+"""How often a failure shows: what is presumed of a rate, and what counts of trials say about it.
+
+A rate is one of 21 levels, evenly spread in the arcsine of its root, where the same step is equally hard to see everywhere
+(so that the levels amount to Jeffreys' prior). Never and always get some more weight: most failures are not flaky.
+A change is one from a level to another that a few dozen trials can tell apart, in either direction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from math import exp, inf, log, log1p, pi, sin
+
+from bisect_tool.search.flaky.evidence import Tally
+
+STEPS = 20
+LEVELS = (*(sin(pi * step / 2 / STEPS) ** 2 for step in range(STEPS)), 1.0)
+SMALLEST = 0.1  # nats that one trial on each side must say on average, to be a change: 0 → 0.14, 0.1 → 0.37, 0.5 → 0.8
+STEADY = 2.0  # further weight of never and of always, where every level has 1
+
+
+def log_likelihood(tally: Tally, rate: float) -> float:
+    """The logarithm of the chance of these very trials when the failure shows at `rate`; -inf when it cannot be."""
+    passed = tally.trials - tally.shown
+    if (tally.shown and rate <= 0) or (passed and rate >= 1):
+        return -inf
+    return (tally.shown * log(rate) if tally.shown else 0.0) + (passed * log1p(-rate) if passed else 0.0)
+
+
+def information(one: float, other: float) -> float:
+    """How much a trial on each side says on average about whether two rates differ, in nats: 0 to 2 log 2."""
+    return _divergence(one, (one + other) / 2) + _divergence(other, (one + other) / 2)
+
+
+def _divergence(rate: float, other: float) -> float:
+    shows = rate * log(rate / other) if rate > 0 else 0.0
+    return shows + ((1 - rate) * log((1 - rate) / (1 - other)) if rate < 1 else 0.0)
+
+
+@cache
+def _weights() -> tuple[float, ...]:
+    plain = [1.0 + (STEADY if level in {0.0, 1.0} else 0.0) for level in LEVELS]
+    return tuple(weight / sum(plain) for weight in plain)
+
+
+@cache
+def _pairs() -> tuple[tuple[float, ...], ...]:
+    """The presumed chance of each level before (rows) with each level after (columns); 0 where the two are too alike."""
+    plain = [
+        [
+            left * right if information(one, other) >= SMALLEST else 0.0
+            for other, right in zip(LEVELS, _weights(), strict=True)
+        ]
+        for one, left in zip(LEVELS, _weights(), strict=True)
+    ]
+    total = sum(map(sum, plain))
+    return tuple(tuple(chance / total for chance in row) for row in plain)
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """A change between two groups of trials: the logarithm of their chance, and the rate expected on each side."""
+
+    log_chance: float
+    before: float
+    after: float
+
+
+def sides(before: Tally, after: Tally) -> Sides:
+    """What two groups of trials say when the rate changes between them."""
+    (left, left_top), (right, right_top) = _scaled(before), _scaled(after)
+    rows = [sum(map(float.__mul__, row, right)) for row in _pairs()]
+    weighted = list(map(float.__mul__, left, rows))
+    total = sum(weighted)
+    if total < 1e-300:  # no two rates that differ enough explain the trials
+        return Sides(-inf, _expected(left), _expected(right))
+    mean = sum(map(float.__mul__, weighted, LEVELS)) / total
+    columns = [
+        sum(share * row[column] for share, row in zip(left, _pairs(), strict=True)) for column in range(len(LEVELS))
+    ]
+    newer = sum(share * right[column] * LEVELS[column] for column, share in enumerate(columns)) / total
+    return Sides(log(total) + left_top + right_top, mean, newer)
+
+
+def alike(tally: Tally) -> tuple[float, float]:
+    """What one group of trials says when the rate is the same for all: the logarithm of its chance, the rate expected."""
+    shares, top = _scaled(tally)
+    return log(sum(map(float.__mul__, shares, _weights()))) + top, _expected(shares)
+
+
+def _scaled(tally: Tally) -> tuple[list[float], float]:
+    """The likelihood at each level, divided by the largest; and the logarithm of the largest."""
+    logs = [log_likelihood(tally, level) for level in LEVELS]
+    top = max(logs)
+    return [exp(one - top) for one in logs], top
+
+
+def _expected(shares: list[float]) -> float:
+    weighted = list(map(float.__mul__, shares, _weights()))
+    return sum(map(float.__mul__, weighted, LEVELS)) / sum(weighted)
