@@ -27,7 +27,7 @@ from bisect_tool.reports.report import (
 RELEASES = ("2.8.0", "2.9.0", "2.9.1", "2.10.0", "2.11.0", "2.12.0", "2.12.1", "2.13.0", "2.14.0", "2.15.0")
 IDS = {"A": "=zero-grad", "B": "5e1f0c9ab2d4"}
 NO_SPACE = "health check: libcudart.so.13: cannot open shared object file"
-SPREAD = "`latency_ms` spreads too much to tell after 30 trials of each build: between 0.94 and 1.27 times the reference (limit 1.1)"
+SPREAD = "`latency_ms` spreads too much to tell: between 0.94 and 1.27 times the reference (limit 1.1)"
 HOSTILE = (
     "<script>alert(1)</script> ```` | @torvalds fixes #12 https://example.org/x\n"
     "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b2J \u202edesrever \x00\x08 <!-- --> & \"quoted\" 'single'"

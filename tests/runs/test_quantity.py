@@ -7,8 +7,8 @@ from bisect_tool.spec.model import Metric
 from bisect_tool.trials.observation import Check, Observation
 
 
-def latency(**more: float) -> Metric:
-    return Metric(name="latency_ms", ratio=1.1, **more)
+def latency(floor: float | None = None) -> Metric:
+    return Metric(name="latency_ms", ratio=1.1, floor=floor)
 
 
 def observed(*values: float, name: str = "latency_ms") -> Observation:
