@@ -75,6 +75,14 @@ def test_how_much_too_large_makes_no_other_failure() -> None:
     assert one.failures[0].id == other.failures[0].id
 
 
+def test_it_is_told_in_one_line() -> None:
+    settled = settle(comparison([10] * 6, [13] * 6), TERMS)
+    assert settled is not None
+    assert [str(one) for one in settled.compared] == [
+        "latency_ms 13 against 10: 1.30x (1.30 to 1.30) after 6 trials of each build, different"
+    ]
+
+
 def test_the_spec_may_name_it() -> None:
     terms = replace(TERMS, named=(NamedFailure(name="slow", match="latency_ms is"),))
     found = verdict_of(comparison([10] * 6, [13] * 6), terms)
