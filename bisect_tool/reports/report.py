@@ -57,8 +57,33 @@ class Range(Part):
     notes: tuple[str, ...] = ()
 
 
+class MetricPart(Part):
+    """What a comparison said of one number: of `samples` trials of the build and as many of `reference`, made in turn.
+
+    `ratio` is that of the medians; the interval from `low` to `high` holds the true one with a confidence of 99 %, however
+    often one has looked. `different`: it is `limit` or more (less, where the limit is below 1). The p-values are two-sided.
+    """
+
+    name: str
+    unit: str = ""
+    state: Literal["same", "different", "undecided"]
+    limit: float
+    reference: str
+    ratio: float
+    low: float
+    high: float
+    reference_median: float
+    build_median: float
+    samples: int
+    mann_whitney: float
+    kolmogorov_smirnov: float
+
+
 class Entry(Part):
-    """One case on one build. `failure` is the id of the first of `failures`; `rate` the share of trials that failed."""
+    """One case on one build. `failure` is the id of the first of `failures`; `rate` the share of trials that failed.
+
+    Where numbers are compared, a comparison counts as one trial, and `metrics` tells what the last one said.
+    """
 
     build: str
     date: str | None = None
@@ -70,6 +95,7 @@ class Entry(Part):
     rate: float | None = None
     duration_s: float | None = None
     log: str | None = None
+    metrics: tuple[MetricPart, ...] = ()
 
 
 class CasePart(Part):

@@ -74,6 +74,14 @@ class Compared:
     reference: tuple[float, ...]
     build: tuple[float, ...]
 
+    def __str__(self) -> str:
+        found, unit = self.finding.estimate, f" {self.metric.unit}" if self.metric.unit else ""
+        word = type(self.finding).__name__.lower()
+        return (
+            f"{self.metric.name} {found.build:.4g}{unit} against {found.reference:.4g}{unit}: {found.ratio:.2f}x "
+            f"({found.low:.2f} to {found.high:.2f}) after {found.samples} trials of each build, {word}"
+        )
+
     @property
     def looked_at(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """The numbers of the reference and of the build that the finding rests on."""

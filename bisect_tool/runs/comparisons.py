@@ -45,9 +45,9 @@ class Comparisons:
         if note is None or note.against != self.key_of(case, self.asked.reference(case)):
             return None if isinstance(verdict, Passed) else Finished(build, verdict, measured, trial.duration)
         about = self.build_of(case, note)
-        comparison = self._found.setdefault(note.comparison, Comparison(note))
-        if about is None or comparison.settled is not None:
+        if about is None or self.is_settled(note.comparison):
             return None
+        comparison = self._found.setdefault(note.comparison, Comparison(note))
         comparison.trials[note.pair, note.side] = measured
         comparison.settled = settle(comparison, self._terms(case, about))
         return None if comparison.settled is None else _finished(about, comparison, measured)
@@ -86,9 +86,8 @@ class Comparisons:
 
 
 def _finished(build: int, comparison: Comparison, last: Measured) -> Finished:
+    """With the log of the last trial of the build, or of the trial that ended the comparison early."""
     settled = comparison.settled
     assert settled is not None
-    shown = next((trial for (_, side), trial in sorted(comparison.trials.items()) if side is Side.BUILD), last)
-    if settled.compared:
-        shown = comparison.of(Side.BUILD)[-1]
+    shown = comparison.of(Side.BUILD)[-1] if settled.compared else last
     return Finished(build, settled.verdict, shown, shown.observation.duration, settled.compared)

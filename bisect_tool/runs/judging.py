@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, assert_never
 
+from bisect_tool.runs.comparing import NOTE
 from bisect_tool.search.states import Fail, NoVerdict, Pass, Result
 from bisect_tool.spec.model import NamedFailure
 from bisect_tool.trials.failure import CannotJudge, Failed, MachineAtFault, Passed, Verdict
@@ -38,7 +39,7 @@ def from_values(values: Mapping[str, Any]) -> Observation:
         Raised(**{**one, "frames": tuple((file, function) for file, function in one["frames"])})
         for one in values["chain"]
     )
-    own = {key: value for key, value in values.items() if key in Observation.__dataclass_fields__}  # without notes
+    own = {key: value for key, value in values.items() if key != NOTE}
     return Observation(**{**own, "chain": chain, "checks": tuple(Check(**one) for one in values["checks"])})
 
 

@@ -189,11 +189,21 @@ class Loop:
             run=lambda build, opened, note: self._attempt(session, case, build, opened, purpose, note),
             machine=machine_since_start(),
         )
+        version, started = session.asked.builds[number].version, time.monotonic()
+        # Two comparisons at once on one device would disturb each other.
+        lock = self.cache.locks / f"measuring-{session.asked.device.name}.lock"
         try:
-            measure(session, case, number, environment, bench)
+            with locks.exclusive(
+                lock, lambda: self.tell(events.Waiting(version, "another run measures on this machine"))
+            ):
+                measure(session, case, number, environment, bench)
         except ReferenceUnusable as unusable:
             for other in self.sessions:
                 self._mark_unusable(other, unusable.environment, str(unusable))
+            return
+        for compared in session.seen[case, number][-1].compared:
+            self.tell(events.Notice(f"{version}: {case}: {compared}"))
+        self._ended(session, case, number, time.monotonic() - started)
 
     @contextmanager
     def _reference(self, session: Session, number: int) -> Iterator[Environment]:
@@ -272,9 +282,13 @@ class Loop:
         self.results.add_trial(trial)
         session.take(case, number, trial)
         session.trials_made += 1
-        self.pace.ran(observation.duration)
-        self._report_trial(session, case, number, observation.duration)
+        if note is None:  # a comparison is told as a whole
+            self._ended(session, case, number, observation.duration)
         return None
+
+    def _ended(self, session: Session, case: str, number: int, seconds: float) -> None:
+        self.pace.ran(seconds)
+        self._report_trial(session, case, number, seconds)
 
     def _mark_unusable(self, session: Session, environment_digest: str, reason: str) -> None:
         for number, build in enumerate(session.asked.builds):

@@ -18,6 +18,7 @@ from bisect_tool.builds.seams import described_side, is_seam
 from bisect_tool.history.projects import DatedBuilds
 from bisect_tool.reports import report as parts
 from bisect_tool.reports.sentences import summarize
+from bisect_tool.runs.metric_parts import metric_parts
 from bisect_tool.runs.session import SeenTrial, Session
 from bisect_tool.search import answer as found
 from bisect_tool.search.states import Failing, Flaky, State, Untestable, trials_of
@@ -156,7 +157,14 @@ class _Maker:
             rate=_rate(state),
             duration_s=round(shown.duration, 2) if shown else None,
             log=f"{shown.folder}/log.txt" if shown else None,
+            metrics=self._metrics(case, trials),
         )
+
+    def _metrics(self, case: str, trials: Sequence[SeenTrial]) -> tuple[parts.MetricPart, ...]:
+        asked = self.session.asked
+        if not asked.has_metrics(case):
+            return ()
+        return metric_parts(trials, asked.builds[asked.reference(case)].version)
 
     def _failures(self) -> tuple[parts.Failure, ...]:
         names: dict[tuple[str, str], str] = {}

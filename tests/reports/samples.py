@@ -17,6 +17,7 @@ from bisect_tool.reports.report import (
     Fixed,
     Hole,
     Machine,
+    MetricPart,
     Range,
     Report,
     Signature,
@@ -26,6 +27,7 @@ from bisect_tool.reports.report import (
 RELEASES = ("2.8.0", "2.9.0", "2.9.1", "2.10.0", "2.11.0", "2.12.0", "2.12.1", "2.13.0", "2.14.0", "2.15.0")
 IDS = {"A": "=zero-grad", "B": "5e1f0c9ab2d4"}
 NO_SPACE = "health check: libcudart.so.13: cannot open shared object file"
+SPREAD = "`latency_ms` spreads too much to tell: between 0.94 and 1.27 times the reference (limit 1.1)"
 HOSTILE = (
     "<script>alert(1)</script> ```` | @torvalds fixes #12 https://example.org/x\n"
     "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b2J \u202edesrever \x00\x08 <!-- --> & \"quoted\" 'single'"
@@ -223,6 +225,56 @@ def flaky() -> Report:
     )
 
 
+def measured() -> Report:
+    """A number that rose in 2.12.0, one build whose number spread too much, one that is only distributed differently."""
+    entries = timeline("✓··✓✓AA·?A")
+    numbers = {0: (1.0, 0.99, 1.01, 0.94, 0.9), 3: (1.004, 0.99, 1.02, 0.7, 0.0004), 4: (1.03, 1.02, 1.04, 0.004, 0.01),
+               5: (1.31, 1.29, 1.34, 0.0022, 0.0022), 6: (1.3, 1.28, 1.32, 0.0022, 0.0022),
+               8: (1.08, 0.94, 1.27, 0.02, 0.05), 9: (1.32, 1.3, 1.35, 0.0022, 0.0022)}  # fmt: skip
+    parts = {number: _measured(number in {5, 6, 9}, number == 8, *told) for number, told in numbers.items()}
+    shown = tuple(
+        entry.model_copy(update={"metrics": (parts[number],)} | ({"reason": SPREAD} if number == 8 else {}))
+        if number in parts
+        else entry
+        for number, entry in enumerate(entries)
+    )
+    episode = Episode(
+        appeared=_appeared("2.11.0", "2.12.0"), fixed=Fixed(kind="open", last_with="2.15.0", first_without=None)
+    )
+    slow = Failure(
+        id=IDS["A"],
+        name="latency_ms above 1.1x of 2.8.0",
+        case="inductor",
+        signature=Signature(
+            kind="metric",
+            title="latency_ms is 1.31 times that of 2.8.0 (limit 1.1)",
+            message="latency_ms above 1.1x of 2.8.0",
+            text="reference 2.8.0: 10 10.1 9.9 10 10 10 (median 10)\nbuild 2.12.0: 13.1 13.2 13 13.1 13.1 13 (median 13.1)",
+        ),
+        episodes=(episode,),
+    )
+    base = case("inductor", "✓··✓✓AA·?A").model_copy(update={"timeline": shown})
+    return report(base, failures=(slow,), boundaries=(boundary("2.11.0", "2.12.0"),))
+
+
+def _measured(different: bool, undecided: bool, ratio: float, low: float, high: float, *p_values: float) -> MetricPart:  # noqa: FBT001
+    return MetricPart(
+        name="latency_ms",
+        unit="ms",
+        state="different" if different else "undecided" if undecided else "same",
+        limit=1.1,
+        reference="2.8.0",
+        ratio=ratio,
+        low=low,
+        high=high,
+        reference_median=10.0,
+        build_median=10 * ratio,
+        samples=30 if undecided else 6,
+        mann_whitney=p_values[0],
+        kolmogorov_smirnov=p_values[1],
+    )
+
+
 def unchanged() -> Report:
     """Passes everywhere."""
     return report(case("inductor", "✓···✓····✓"), outcome="no change")
@@ -303,6 +355,7 @@ ALL = {
     "open": open_ended,
     "changed": changed,
     "flaky": flaky,
+    "measured": measured,
     "unchanged": unchanged,
     "not_judged": not_judged,
     "long": long,

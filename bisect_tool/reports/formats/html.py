@@ -10,7 +10,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bisect_tool.reports import answer, sentences, timeline
+from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean
 from bisect_tool.reports.picture import draw, failure_class
 from bisect_tool.reports.report import Report
@@ -32,6 +32,8 @@ def render(report: Report) -> str:
         report=shown,
         summary=answer.summary(shown),
         findings=findings,
+        tables=numbers.tables(shown),
+        headings=numbers.HEADINGS,
         names=timeline.names(shown),
         classes={finding.failure.id: failure_class(shown, finding.failure.id) for finding in findings},
         # The picture escapes its own texts.

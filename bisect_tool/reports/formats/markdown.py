@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bisect_tool.reports import answer, sentences, timeline
+from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line, shorten
 from bisect_tool.reports.report import CasePart, Report
 
@@ -54,6 +54,7 @@ def _lines(report: Report) -> Iterator[str]:
     for finding in answer.findings(report):
         yield from _finding(finding)
     yield from _timelines(report)
+    yield from _numbers(report)
     yield from _footer(report)
 
 
@@ -111,6 +112,17 @@ def _timelines(report: Report) -> Iterator[str]:
     yield ""
     if long:
         yield "</details>"
+        yield ""
+
+
+def _numbers(report: Report) -> Iterator[str]:
+    for table in numbers.tables(report):
+        yield escape(table.title)
+        yield ""
+        yield f"| {' | '.join(numbers.HEADINGS)} | |"
+        yield f"|{'---|' * (len(numbers.HEADINGS) + 1)}"
+        for row, word in zip(table.rows, table.words, strict=True):
+            yield f"| {code(row[0])} | {' | '.join(map(escape, row[1:]))} | {word} |"
         yield ""
 
 

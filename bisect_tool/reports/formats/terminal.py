@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from bisect_tool.reports import answer, sentences, timeline
+from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line, shorten
 from bisect_tool.reports.report import CasePart, Report
 
@@ -49,6 +49,7 @@ def _lines(report: Report) -> Iterator[str]:
     for finding in answer.findings(report):
         yield from _finding(finding)
     yield from _timelines(report)
+    yield from _numbers(report)
     yield from _notes(report)
     yield from _footer(report)
 
@@ -126,6 +127,17 @@ def _timelines(report: Report) -> Iterator[str]:
     symbols = f"{timeline.PASS} pass  {timeline.FLAKY} flaky  {timeline.UNTESTABLE} untestable  {timeline.NOT_TRIED} not tried"
     yield f"   {symbols}  {'  '.join(legend)}".rstrip()
     yield ""
+
+
+def _numbers(report: Report) -> Iterator[str]:
+    """The numbers that were compared, in columns."""
+    for table in numbers.tables(report):
+        yield from _wrapped("", f"numbers: {table.title}")
+        rows = [(*numbers.HEADINGS, ""), *((*row, word) for row, word in zip(table.rows, table.words, strict=True))]
+        widths = [max(len(clean(row[column])) for row in rows) for column in range(len(rows[0]))]
+        for row in rows:
+            yield "   " + "  ".join(clean(text).ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        yield ""
 
 
 def _timeline(case: CasePart, letters: dict[str, str], width: int) -> Iterator[str]:
