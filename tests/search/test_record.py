@@ -11,7 +11,7 @@ from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.prices import Prices
 from bisect_tool.search.record import decision, opening, replayed, text_of
-from bisect_tool.search.states import Fail, Pass
+from bisect_tool.search.states import Fail, Pass, Result
 from bisect_tool.search.together import Asking, choose
 from tests.rig.histories import History, any_history, joined, one_change, stepwise
 from tests.search.searching import Search
@@ -107,7 +107,11 @@ def test_what_was_forgotten_about_a_replaced_build_is_forgotten_by_the_replay() 
     question = Question(9, ("main",))
     names = tuple(f"digest-{build}" for build in range(9))
     fail = Fail(frozenset({"A"}))
-    ends = {("main", 0): (Pass(),), ("main", 8): (fail,), ("main", 4): (fail, fail)}
+    ends: dict[tuple[str, int], tuple[Result, ...]] = {
+        ("main", 0): (Pass(),),
+        ("main", 8): (fail,),
+        ("main", 4): (fail, fail),
+    }
     knowns = [Known(), Known(ends, {2: "does not import"}), Known({**ends, ("main", 4): (Pass(),)})]
     askings = [[Asking(question, known, Policy(), names)] for known in knowns]
     lines = [text_of(opening(askings[0], [list(names)], "1.0"))]
