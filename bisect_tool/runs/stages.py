@@ -26,7 +26,7 @@ def next_stage(session: Session) -> Stage | None:
     finer = channels[channels.index(asked.stage.channel) + 1 :]
     if not finer:
         return None
-    windows = _merged([window(asked.builds[before], asked.builds[after]) for before, after in session.boundaries()])
+    windows = merged([window(asked.builds[before], asked.builds[after]) for before, after in session.boundaries()])
     if not windows:
         return None
     return Stage(finer[0], f"{windows[0].start:%Y-%m-%d}", f"{windows[-1].end:%Y-%m-%d}", windows)
@@ -47,7 +47,7 @@ def window(before: Build, after: Build) -> Window:
     return Window(start, after.date)
 
 
-def _merged(windows: list[Window]) -> tuple[Window, ...]:
+def merged(windows: list[Window]) -> tuple[Window, ...]:
     """Windows that overlap become one."""
     merged: list[Window] = []
     for one in sorted(windows, key=lambda one: one.start):
