@@ -20,7 +20,7 @@ from bisect_tool.settings import read_settings
 from bisect_tool.spec.reading import load_all
 from tests.rig.direct_environments import DirectWorkshop
 from tests.rig.git_history import GitHistory
-from tests.rig.nightly_index import Cut, NightlyIndex
+from tests.rig.nightly_index import Cut, NightlyIndex, NightlyPlan
 from tests.rig.nightly_index.scenarios import Scenario, hard
 from tests.rig.toy import toy_script
 
@@ -48,8 +48,8 @@ def search_hard(seed: int, folder: Path) -> Done:
     """Make the history of `seed`, its nightly branch and its index in `folder`, and search it."""
     scenario = with_git(hard(seed), folder / "pytorch.git")
     with scenario.open() as index:
-        index.today = scenario.plan.last
-        report = _search(scenario, index, folder)
+        device = Device("cpu", "cpu") if scenario.plan.variants == ("cpu",) else H200
+        report = search(scenario.plan, index, folder, device, repo=folder / "pytorch.git")
         truth = scenario.truth()
         return Done(
             planted=(truth.last_without, truth.first_with, truth.dead_between),
@@ -77,31 +77,27 @@ def with_git(scenario: Scenario, folder: Path) -> Scenario:
     return replace(scenario, plan=replace(plan, cuts=cuts))
 
 
-def _search(scenario: Scenario, index: NightlyIndex, folder: Path) -> Report:
+def search(plan: NightlyPlan, index: NightlyIndex, folder: Path, device: Device, **settings: Path) -> Report:
+    """Search the whole plan on the evening of its last day, on a machine with `device`; caches and files go to `folder`."""
+    index.today = plan.last
     (folder / "spec").mkdir()
     toy_script(folder / "spec", module="torch")
-    spec = {
-        "name": "hard",
-        "channel": "nightly",
-        "script": "repro.py",
-        "from": scenario.plan.first.isoformat(),
-        "to": scenario.plan.last.isoformat(),
-    }
     path = folder / "spec" / "spec.yaml"
-    path.write_text(json.dumps(spec))
-    settings = read_settings(
-        {
-            "cache": folder / "cache",
-            "index": index.default_index,
-            "nightly_index": index.address,
-            "repo": folder / "pytorch.git",
-        },
-        {},
-        folder,
+    path.write_text(
+        json.dumps(
+            {
+                "name": "hard",
+                "channel": "nightly",
+                "script": "repro.py",
+                "from": plan.first.isoformat(),
+                "to": plan.last.isoformat(),
+            }
+        )
     )
-    cache = open_cache(settings.cache)
-    device = Device("cpu", "cpu") if scenario.plan.variants == ("cpu",) else H200
-    workshop = DirectWorkshop(settings, cache, find_uv(cache.uv, {}), {}, device=device)
+    places = {"cache": folder / "cache", "index": index.default_index, "nightly_index": index.address, **settings}
+    read = read_settings(places, {}, folder)
+    cache = open_cache(read.cache)
+    workshop = DirectWorkshop(read, cache, find_uv(cache.uv, {}), {}, device=device)
     (report,) = run_specs(workshop, load_all([path], channels=names()), Wishes(), lambda _event: None)
     return report
 
