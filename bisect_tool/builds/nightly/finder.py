@@ -24,6 +24,7 @@ from bisect_tool.builds.nightly.site import Site, Unanswered
 from bisect_tool.builds.nightly.tables import Tables
 
 _SAMPLE = 8  # every eighth date is asked for first
+_ENOUGH = 4  # a sample of so many dates without a build says that there are none
 _BY_DAY: Callable[[Sighting], date] = attrgetter("day")
 
 
@@ -52,8 +53,10 @@ class Finder:
     clock: Callable[[], datetime]
     tell: Callable[[str], None] = field(default=lambda _line: None, repr=False)
 
-    def find(self, line: Line, days: Iterable[date], python: str | None) -> Found:
+    def find(self, line: Line, days: Iterable[date], python: str | None, *, thorough: bool = True) -> Found:
         """The builds of a line on these dates; `python` is noted in each.
+
+        Not `thorough`: where neither the page nor the sample has any, the other dates are not asked for.
 
         Raises `IndexUnreachable`, `CacheNotWritable`, `DiskFull`.
         """
@@ -63,7 +66,8 @@ class Finder:
         naming = Naming(self.tables, self.package, line.variant, line.target)
         sightings = _Sightings(self._sighted(line))
         rest = [day for day in wanted if day not in there]
-        found, unanswered = self._probe(naming, rest, sightings) if naming.is_known else ({}, {})
+        thorough = thorough or bool(listed)
+        found, unanswered = self._probe(naming, rest, sightings, thorough=thorough) if naming.is_known else ({}, {})
         hidden = [self._hidden(naming, *found[day], python) for day in rest if day in found]
         today = self.clock().date()
         missing = [
@@ -158,13 +162,15 @@ class Finder:
         return [Sighting(day, version) for day, version in sorted(set(dated))]
 
     def _probe(
-        self, naming: Naming, days: Sequence[date], sightings: _Sightings
+        self, naming: Naming, days: Sequence[date], sightings: _Sightings, *, thorough: bool
     ) -> tuple[dict[date, tuple[Candidate, FileFacts]], dict[date, str]]:
         """The hidden builds by date, and why a date could not be asked for."""
         found: dict[date, tuple[Candidate, FileFacts]] = {}
         unanswered: dict[date, str] = {}
         sample = days[::_SAMPLE]
         for wave in (sample, sorted(set(days) - set(sample))):
+            if wave is not sample and not found and not thorough and len(sample) >= _ENOUGH:
+                break
             tried: set[str] = set()
             pending = {day: _untried(naming, day, sightings, tried) for day in wave}
             while pending := {day: one for day, one in pending.items() if one is not None}:

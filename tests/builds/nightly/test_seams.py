@@ -115,3 +115,29 @@ def test_a_table_of_versions_that_nobody_kept_up(serve: Serve) -> None:
     listing = replace(channel(index), tables=old).listing(wanted("2026-01-01", "2026-10-09"))
     assert days(listing) == days_between("2026-01-01", "2026-10-09")
     assert index.requests.counts()[("HEAD", "file")] < 2 * 282
+
+
+def test_variants_that_overlap_only_outside_of_what_the_table_knows(serve: Serve) -> None:
+    index = serve(date(2025, 10, 1), date(2026, 10, 9), "cu128", "cu132")  # cu128 really ends on 2026-04-06
+    listing = channel(index).listing(wanted("2025-12-01", "2026-10-09", machine=H200))
+    assert sorted(set(days(listing))) == days_between("2025-12-01", "2026-10-09")
+    assert listing.left_out == ()
+    (seam,) = twice(listing.builds)
+    assert "2026-04-01" <= seam <= "2026-04-06"
+
+
+def test_variants_with_a_hole_between_them(serve: Serve) -> None:
+    gone = Missing(date(2026, 3, 21), date(2026, 4, 9))
+    index = serve(date(2025, 10, 1), date(2026, 10, 9), "cu128", "cu132", missing=(gone,))
+    listing = channel(index).listing(wanted("2025-12-01", "2026-10-09", machine=H200))
+    assert twice(listing.builds) == []
+    there = set(days_between("2025-12-01", "2026-10-09")) - set(days_between("2026-03-21", "2026-04-09"))
+    assert set(days(listing)) == there
+    assert [left.version for left in listing.left_out][:2] == ["2.12.0.dev20260321+cu132", "2.12.0.dev20260322+cu132"]
+    assert len(listing.left_out) == 20
+
+
+def test_variants_that_are_not_there_cost_a_sample_each(serve: Serve) -> None:
+    index = serve(date(2025, 10, 1), date(2026, 10, 9), "cu128", "cu132")
+    channel(index).listing(wanted("2025-12-01", "2026-10-09", machine=H200))
+    assert index.requests.counts()[("HEAD", "file")] < 2 * 313
