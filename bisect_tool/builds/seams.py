@@ -20,6 +20,11 @@ def is_seam(older: Build, newer: Build) -> bool:
     return same_day and same_version and (older.variant, older.python) != (newer.variant, newer.python)
 
 
+def is_leap(older: Build, newer: Build) -> bool:
+    """Whether two neighbours differ in variant or Python version and in the code too, because no date has both."""
+    return (older.variant, older.python) != (newer.variant, newer.python) and not is_seam(older, newer)
+
+
 def seams_of(builds: Sequence[Build]) -> tuple[int, ...]:
     """The numbers of the older builds of all seams."""
     return tuple(number for number, (older, newer) in enumerate(pairwise(builds)) if is_seam(older, newer))

@@ -130,6 +130,7 @@ class Appeared(Part):
     """The beginning of an episode. `changed_from`: ids of other failures that the build before had instead.
 
     `same_code`: why both builds have the same code (two variants of one date, one commit), so that it is no regression.
+    `also_differs`: what else differs between the two builds and may be the cause, although they are neighbours.
     """
 
     kind: Kind
@@ -142,12 +143,13 @@ class Appeared(Part):
     compare: str | None = None
     left_out: tuple[str, ...] = ()
     same_code: str | None = None
+    also_differs: str | None = None
 
 
 class Fixed(Part):
     """The end of an episode. `changed_into`: ids of other failures that the next build has, which may hide this one.
 
-    `same_code` as in `Appeared`.
+    `same_code` and `also_differs` as in `Appeared`.
     """
 
     kind: Kind
@@ -160,6 +162,7 @@ class Fixed(Part):
     compare: str | None = None
     left_out: tuple[str, ...] = ()
     same_code: str | None = None
+    also_differs: str | None = None
 
 
 class Episode(Part):

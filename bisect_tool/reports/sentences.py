@@ -76,6 +76,8 @@ def how_sure(end: Appeared | Fixed) -> str:
     again = "run again in fresh trials" if end.verified else "not run a second time"
     if end.same_code:
         return f"no change of the code: {end.same_code}; the two builds were {again}"
+    if end.also_differs:
+        return f"narrowed: {end.also_differs}; the two builds were {again}"
     match end.kind:
         case "exact":
             return (

@@ -14,7 +14,7 @@ from bisect_tool import __version__
 from bisect_tool.builds import versions
 from bisect_tool.builds.bounds import between_left_out
 from bisect_tool.builds.build import LeftOutBecause
-from bisect_tool.builds.seams import described_side, is_seam
+from bisect_tool.builds.seams import described_side, is_leap, is_seam
 from bisect_tool.history.projects import DatedBuilds
 from bisect_tool.reports import report as parts
 from bisect_tool.reports.sentences import summarize
@@ -90,7 +90,7 @@ class _Maker:
         asked = self.session.asked
         failures = self._failures()
         made = parts.Report(
-            outcome="unfinished" if self.circumstances.unfinished else self.answer.outcome.value,
+            outcome=self._outcome(failures),
             summary=(),
             spec=self._spec(),
             channel=asked.stage.channel,
@@ -108,6 +108,14 @@ class _Maker:
             cache=self.circumstances.cache,
         )
         return made.model_copy(update={"summary": summarize(made)})
+
+    def _outcome(self, failures: Sequence[parts.Failure]) -> parts.Outcome:
+        """That of the search, unless the run was cut short or neighbours differ in more than their code."""
+        if self.circumstances.unfinished:
+            return "unfinished"
+        ends = (end for one in failures for episode in one.episodes for end in (episode.appeared, episode.fixed))
+        is_exact = self.answer.outcome is found.Outcome.EXACT
+        return "narrowed" if is_exact and any(end.also_differs for end in ends) else self.answer.outcome.value
 
     def _spec(self) -> parts.SpecPart:
         read, repro = self.session.asked.read, self.session.asked.repro
@@ -213,8 +221,10 @@ class _Maker:
             )
             for hole in end.holes
         )
+        also_differs = self._also_differs(end.before, end.after)
         return {
-            "kind": end.kind.value,
+            "kind": "narrowed" if also_differs and end.kind is found.Kind.EXACT else end.kind.value,
+            "also_differs": also_differs,
             "untestable": tuple(hole.build for hole in holes if hole.tried),
             "holes": holes,
             "verified": end.verified,
@@ -238,6 +248,15 @@ class _Maker:
             for one in between
             if one.because is not LeftOutBecause.PRE_RELEASE
         )
+
+    def _also_differs(self, before: int | None, after: int | None) -> str | None:
+        """Two neighbours of different variants, because no date has both: the change may be one of the variant."""
+        if before is None or after is None:
+            return None
+        older, newer = self.session.asked.builds[before], self.session.asked.builds[after]
+        if not is_leap(older, newer):
+            return None
+        return f"the builds are of {described_side(older)} and {described_side(newer)}, and no date has both"
 
     def _same_code(self, before: int | None, after: int | None) -> str | None:
         """Why two neighbours have the same code, None when they need not."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bisect_tool.builds.build import Build
-from bisect_tool.builds.seams import described_side, is_seam, seams_of
+from bisect_tool.builds.seams import described_side, is_leap, is_seam, seams_of
 
 
 def nightly(day: int, variant: str, *, version: str = "2.6.0", python: str | None = None) -> Build:
@@ -43,3 +43,9 @@ def test_what_is_no_seam(newer: Build) -> None:
 def test_both_sides_are_described() -> None:
     assert described_side(OLD) == "variant cu121"
     assert described_side(replace(OLD, python="3.10")) == "variant cu121 on Python 3.10"
+
+
+def test_another_variant_of_another_day_is_a_leap() -> None:
+    assert is_leap(OLD, NEXT_DAY)
+    assert not is_leap(OLD, SAME_DAY)
+    assert not is_leap(SAME_DAY, NEXT_DAY)

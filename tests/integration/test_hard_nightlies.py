@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.rig.hard_search import H200, search, search_hard
-from tests.rig.nightly_index import Change, NightlyIndex, NightlyPlan
+from tests.rig.nightly_index import Change, Missing, NightlyIndex, NightlyPlan
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -61,3 +61,21 @@ def test_a_change_is_found_beside_a_change_of_variant(tmp_path: Path) -> None:
 def report_date(version: str) -> str:
     stamp = version.partition(".dev")[2][:8]
     return f"{stamp[:4]}-{stamp[4:6]}-{stamp[6:]}"
+
+
+def test_variants_without_a_common_date_leave_the_answer_open_between_them(tmp_path: Path) -> None:
+    plan = NightlyPlan(
+        first=date(2025, 12, 1),
+        last=date(2026, 8, 30),
+        variants=("cu128", "cu132"),
+        pythons=("cp311", "cp312"),
+        changes=(Change("main", date(2026, 4, 1), "RuntimeError: gradient is all zero"),),
+        missing=(Missing(date(2026, 3, 20), date(2026, 4, 8), variant="cu128"),),
+        bare=True,
+    )
+    with NightlyIndex(plan) as index:
+        report = search(plan, index, tmp_path, H200)
+    end = report.failures[0].episodes[0].appeared
+    assert (report.outcome, end.kind) == ("narrowed", "narrowed")
+    assert (end.last_without, end.first_with) == ("2.12.0.dev20260319+cu128", "2.12.0.dev20260401+cu132")
+    assert end.also_differs == "the builds are of variant cu128 and variant cu132, and no date has both"
