@@ -37,6 +37,8 @@ _AGAIN_PULL = re.compile(
     r"\bre-?land(?:s|ed|ing)?(?: of)?:? (?:PR )?(?:[\w.-]+/[\w.-]+)?(?:#|https?://\S+/pull/)(\d+)", re.IGNORECASE
 )
 _DEEPEST = 8
+_MOST_NUMBERS = 4
+_LONGEST_TITLE = 2000
 
 
 class Nature(StrEnum):
@@ -69,6 +71,7 @@ class Told:
 
 def read_message(title: str, body: str) -> Told:
     """What a commit message says."""
+    title = title[:_LONGEST_TITLE]
     peeled = _peel(title)
     nature = _nature(peeled)
     picked = _PICKED.findall(body)
@@ -124,7 +127,10 @@ def _nature(peeled: _Peeled) -> Nature:
 def _without_number(text: str) -> tuple[str, int | None]:
     """The text without the numbers behind it, and the last of them: a cherry-pick has the original's before its own."""
     number = None
-    while found := _NUMBER_BEHIND.search(text):
+    for _ in range(_MOST_NUMBERS):
+        found = _NUMBER_BEHIND.search(text)
+        if found is None:
+            break
         text, number = text[: found.start()], number or int(found[1])
     return text, number
 
