@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from bisect_tool.search.knowledge import Gap, Question
 
-EVEN = 0.5  # the part of the weight that is spread evenly
+EVEN = 0.25  # the part of the weight that is spread evenly
 
 
 @dataclass(frozen=True, slots=True)
