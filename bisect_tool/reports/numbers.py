@@ -15,7 +15,7 @@ OTHER_SHAPE, NO_SHIFT = 0.001, 0.05
 class Table:
     """One metric of one case: a title and a row for each build that was compared, oldest first, under `HEADINGS`.
 
-    `words` tells of each row what was found: different, same, undecided, or the same median in another shape.
+    `words` tells of each row what was found: different, same, undecided, the same median in another shape, the reference.
     """
 
     title: str
@@ -40,7 +40,7 @@ def _table(case: str, compared: list[tuple[Entry, MetricPart]]) -> Table:
         f"{part.name} of {case} against {part.reference}; different: {bound} {part.limit:g}x; p-values of Mann-Whitney and "
         "Kolmogorov-Smirnov"
     )
-    return Table(title, tuple(_row(entry, one) for entry, one in compared), tuple(_word(one) for _, one in compared))
+    return Table(title, tuple(_row(entry, one) for entry, one in compared), tuple(_word(*one) for one in compared))
 
 
 def _row(entry: Entry, part: MetricPart) -> tuple[str, ...]:
@@ -57,7 +57,9 @@ def _row(entry: Entry, part: MetricPart) -> tuple[str, ...]:
     )
 
 
-def _word(part: MetricPart) -> str:
+def _word(entry: Entry, part: MetricPart) -> str:
+    if entry.build == part.reference and part.state != "different":
+        return "the reference"
     if part.state == "same" and part.kolmogorov_smirnov < OTHER_SHAPE and part.mann_whitney > NO_SHIFT:
         return "same median, other shape"
     return part.state

@@ -155,7 +155,7 @@ def settle(comparison: Comparison, terms: Terms) -> Settled | None:
         return Settled(CannotJudge("; ".join(missing)))
     for metric, found in zip(terms.metrics, numbers, strict=True):
         assert not isinstance(found, str)
-        finding = compare(*found, _magnitude(metric))
+        finding = compare(*found, _magnitude(metric, terms))
         if isinstance(finding, NeedMore):
             return None
         compared.append(Compared(metric, finding, *found))
@@ -184,18 +184,20 @@ def _numbers(comparison: Comparison, metric: Metric, terms: Terms) -> tuple[tupl
     return sides[0], sides[1]
 
 
-def _magnitude(metric: Metric) -> Magnitude:
-    return Magnitude(metric.ratio, metric.trials.least, metric.trials.most, metric.trials.warm_up)
+def _magnitude(metric: Metric, terms: Terms) -> Magnitude:
+    """The reference against itself is looked at once: that it is the same needs no proof, only that it shows."""
+    least, most = metric.trials.least, metric.trials.most
+    return Magnitude(metric.ratio, least, least if terms.is_reference else most, metric.trials.warm_up)
 
 
 def _verdict(compared: Sequence[Compared], terms: Terms) -> Verdict:
-    undecided = [_spread(one) for one in compared if isinstance(one.finding, Undecided)]
-    if undecided:
-        return CannotJudge("; ".join(undecided))
     different = [one for one in compared if isinstance(one.finding, Different)]
     if different and terms.is_reference:
         told = "; ".join(_told(one, terms) for one in different)
         return CannotJudge(f"the reference differs from itself, this machine is too unsteady: {told}")
+    undecided = [_spread(one) for one in compared if isinstance(one.finding, Undecided)]
+    if undecided and not terms.is_reference:
+        return CannotJudge("; ".join(undecided))
     return Failed(tuple(_failure(one, terms) for one in different)) if different else Passed()
 
 

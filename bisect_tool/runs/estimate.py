@@ -12,6 +12,7 @@ from bisect_tool.runs.asking import Asked, ask
 from bisect_tool.runs.run import Workshop
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.surveying import Wishes
+from bisect_tool.spec.model import Case
 from bisect_tool.spec.reading import ReadSpec
 
 # Used until something was measured here; from runs on a 2-core machine with 30 MB/s (docs/benchmarks.md).
@@ -82,7 +83,8 @@ def _estimate(session: Session) -> Estimate:
     durations = [trial.duration for trials in session.seen.values() for trial in trials]
     trial = fmean(durations) if durations else TRIAL_SECONDS
     cases = len(asked.spec.cases)
-    verify = 2 * asked.wishes.policy.verify if steps else 0
+    runs = [_processes(asked, case) for case in asked.spec.cases]
+    verify = 2 * asked.wishes.policy.verify * max(runs) if steps else 0
     download = None if mean is None else round(mean * to_install)
     return Estimate(
         spec=asked.spec.name,
@@ -95,9 +97,15 @@ def _estimate(session: Session) -> Estimate:
         to_install=to_install,
         download=download,
         disk=None if download is None else download * room.UNPACKED,
-        seconds=(download or 0) * 2 / BYTES_A_SECOND + (steps * cases + verify) * trial,
+        seconds=(download or 0) * 2 / BYTES_A_SECOND + (steps * sum(runs) + verify) * trial,
         cases=cases,
     )
+
+
+def _processes(asked: Asked, case: Case) -> int:
+    """How many processes one trial of a case takes at least: a comparison of numbers takes many."""
+    sizes = [metric.trials.least + metric.trials.warm_up for metric in asked.spec.metrics_of(case)]
+    return 2 * max(sizes) if sizes else 1
 
 
 def _described(asked: Asked, number: int) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count, islice
 from math import exp
 
 from bisect_tool.search.metrics.comparison import Different, Finding, Magnitude, NeedMore, Same, Undecided, compare
@@ -22,20 +24,30 @@ class Bench:
     wander: float = 0.0
     outliers: float = 0.0
 
-    def run(self, rng: random.Random, ratio: float, magnitude: Magnitude, *, in_turn: bool = True) -> Finding:
-        """A whole comparison of a build whose true ratio is `ratio`; `in_turn`: every second pair begins with the build."""
+    def run(self, rng: random.Random, ratio: float, magnitude: Magnitude) -> Finding:
+        """A whole comparison of a build whose true ratio is `ratio`; every second pair begins with the reference."""
+        pairs = self._pairs(rng, ratio)
         reference: list[float] = []
         build: list[float] = []
-        level = 0.0
         while isinstance(found := compare(reference, build, magnitude), NeedMore):
-            for _ in range(found.build):
-                sides = [(reference, 1.0), (build, ratio)]
-                if in_turn and len(build) % 2:
-                    sides.reverse()
-                for samples, factor in sides:
-                    level += rng.gauss(0, self.wander) + self.drift / 60
-                    samples.append(self._sample(rng, factor, level))
+            for before, after in islice(pairs, found.build):
+                reference.append(before)
+                build.append(after)
         return found
+
+    def take(self, rng: random.Random, ratio: float, number: int) -> tuple[list[float], list[float]]:
+        """`number` samples of the reference and of the build, taken in turn."""
+        pairs = list(islice(self._pairs(rng, ratio), number))
+        return [before for before, _ in pairs], [after for _, after in pairs]
+
+    def _pairs(self, rng: random.Random, ratio: float) -> Iterator[tuple[float, float]]:
+        level = 0.0
+        for number in count():
+            pair = [0.0, 0.0]
+            for side in (1, 0) if number % 2 == 0 else (0, 1):
+                level += rng.gauss(0, self.wander) + self.drift / 60
+                pair[side] = self._sample(rng, ratio if side else 1.0, level)
+            yield pair[0], pair[1]
 
     def _sample(self, rng: random.Random, factor: float, level: float) -> float:
         sample = 10 * factor * exp(rng.gauss(0, self.noise) + level)
@@ -54,10 +66,10 @@ class Tally:
     pairs: float
 
 
-def tally(bench: Bench, ratio: float, magnitude: Magnitude, count: int, seed: int = 1) -> Tally:
-    """The words of `count` comparisons."""
+def tally(bench: Bench, ratio: float, magnitude: Magnitude, times: int, seed: int = 1) -> Tally:
+    """The words of `times` comparisons."""
     rng = random.Random(seed)
-    found = [bench.run(rng, ratio, magnitude) for _ in range(count)]
+    found = [bench.run(rng, ratio, magnitude) for _ in range(times)]
     pairs = sum(one.estimate.samples for one in found if not isinstance(one, NeedMore))
     same, different, undecided = (sum(isinstance(one, word) for one in found) for word in (Same, Different, Undecided))
-    return Tally(same, different, undecided, pairs / count)
+    return Tally(same, different, undecided, pairs / times)
