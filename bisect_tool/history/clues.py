@@ -15,6 +15,11 @@ _INSTALLED = re.compile(r".*/(?:site|dist)-packages/")
 _MADE_UP = re.compile(r"^<|/(?:torchinductor_|__pycache__)|/tmp/")
 _STANDARD = re.compile(r"/lib/python3(?:\.\d+)?/(?!.*-packages/)")
 _FLAG = re.compile(r"\b(?:config|flags?|options?)\.(\w+(?:\.\w+)*)|\b(TORCH\w*_[A-Z_]+)\b")
+_LONGEST = 200_000
+# To be named in `files` when eager passes and only the compiled case fails, as the controls of a spec show.
+TORCH_COMPILER = tuple(
+    f"torch/{name}/" for name in ("_inductor", "_dynamo", "_functorch", "_decomp", "_refs", "_prims_common")
+)
 
 
 class Sought(StrEnum):
@@ -37,7 +42,8 @@ class Clues:
     """What points to a commit.
 
     `frames` are those of the traceback, the innermost last. `message` are the words of the failure's text, `repro` those of
-    the script, `keys` those of configuration keys in either. `files` are named by other means, as by the compiler bisector.
+    the script, `keys` those of configuration keys in either. `files` are named by other means, as by the compiler bisector;
+    one that ends in `/` is a folder.
     `pins` are the dependencies whose versions differ between the two environments. `part` is where the change must be, when
     cross tests have shown it.
     """
@@ -62,6 +68,7 @@ def collect_clues(
     part: Part | None = None,
 ) -> Clues:
     """The clues in the text of a failure (a traceback, or what a check reported) and in the repro's source."""
+    failure, script = failure[-_LONGEST:], script[:_LONGEST]
     frames = frames_in(failure)
     said = _without_frames(failure)
     keys = {name for found in _FLAG.findall(f"{script}\n{said}") for name in found if name}
@@ -84,10 +91,10 @@ def frames_in(text: str) -> tuple[Frame, ...]:
 
 def _without_frames(text: str) -> str:
     """The text without the places of a traceback and the source lines under them."""
-    kept, skip = [], False
+    kept, below = [], False
     for line in text.split("\n"):
         is_frame = bool(_FRAME.search(line))
-        if not is_frame and not skip:
+        below = is_frame or (below and line.startswith("    "))
+        if not below:
             kept.append(line)
-        skip = is_frame
     return "\n".join(kept)

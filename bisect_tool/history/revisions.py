@@ -18,7 +18,9 @@ from bisect_tool.history.projects import DatedBuilds
 from bisect_tool.history.source import Source
 
 _WEEK = timedelta(days=7)
-_SLACK = timedelta(hours=1)  # between the checkout and the moment that the version is given
+# Between the checkout and the moment that the version is given: minutes, measured; the clock of a coarse stamp may be an hour off.
+_SLACK = timedelta(minutes=10)
+_SLACK_OF_COARSE = timedelta(hours=1)
 _UNITS = {8: timedelta(days=1), 10: timedelta(hours=1), 12: timedelta(minutes=1), 14: timedelta(seconds=1)}
 
 
@@ -140,9 +142,10 @@ def _before(nightlies: NightlyMap, day: date) -> Nightly | None:
 def _at_the_time(build: Build, source: Source) -> Revision:
     """By time: what the branch held when the version was given."""
     moment = _moment(build)
-    last = moment + _unit(build.version)
+    unit = _unit(build.version)
+    last = moment + unit
     latest = source.newest_before(last)
-    earliest = source.newest_before(moment - _SLACK)
+    earliest = source.newest_before(moment - (_SLACK if unit < timedelta(hours=1) else _SLACK_OF_COARSE))
     if latest is None:
         raise RevisionUnknown(
             f"the branch {source.project.branch} had no commit before {last:%Y-%m-%d %H:%M} UTC",

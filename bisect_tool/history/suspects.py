@@ -25,6 +25,7 @@ class Weights:
     innermost: float = 10.0  # touches the file where the exception came up
     outward: float = 0.8  # … each frame further out counts this much of the one inside it
     named_file: float = 8.0  # touches a file that the compiler bisector or a person named
+    named_folder: float = 1.5  # touches something in a folder that was named: the compiler, when eager is right
     same_folder: float = 1.5  # touches a neighbour of the innermost file
     title_word: float = (
         3.0  # its title has a word of the failure; each of these times how rare the word is in the range
@@ -155,6 +156,9 @@ def _by_files(entry: Listed, clues: Clues, rarity: _Rarity, weights: Weights) ->
     for named in clues.files:
         if found := next((path for path in paths if _is_file(path, named)), None):
             yield Reason(f"touches {named}, which was named", weights.named_file * rarity.of_file(found) * spread)
+    folders = tuple(named for named in clues.files if named.endswith("/"))
+    if found := next((path for path in paths if path.startswith(folders)), None):
+        yield Reason(f"touches {found}, in a folder that was named", weights.named_folder * spread)
     if not hits and points:
         folder = next(iter(points)).rsplit("/", 1)[0]
         if "/" in folder and any(f"/{path}".rsplit("/", 1)[0].endswith(f"/{folder}") for path in paths):

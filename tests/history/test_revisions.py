@@ -142,6 +142,13 @@ def test_a_date_to_the_second(timed: tuple[Source, list[str]]) -> None:
     assert ends(found) == (made[1],) * 3
 
 
+def test_a_commit_minutes_before_the_stamp_may_be_too_late(timed: tuple[Source, list[str]]) -> None:
+    source, made = timed
+    at = {minute: build(f"0.5.2.dev202603030{minute}", package="liger-kernel-nightly") for minute in ("23400", "24100")}
+    assert ends(revision_of(at["23400"], source)) == (made[1], made[2], made[2])
+    assert ends(revision_of(at["24100"], source)) == (made[2],) * 3
+
+
 def test_a_date_to_the_day_may_be_any_commit_of_it(timed: tuple[Source, list[str]]) -> None:
     source, made = timed
     assert ends(revision_of(build("0.1.dev20260303"), source)) == (made[1], made[3], made[3])

@@ -12,6 +12,9 @@ from pathlib import Path
 
 from bisect_tool.history.suspects import rank
 from tests.benchmarks.suspects.mined import Question, mined_questions
+from tests.benchmarks.suspects.written import written_questions
+
+SEEDS = range(5)
 
 
 def place_of(question: Question) -> int | None:
@@ -32,7 +35,7 @@ def by_chance(question: Question, first: int) -> float:
 def row(name: str, questions: Sequence[Question]) -> str:
     """One line of the table."""
     if not questions:
-        return f"| {name} | 0 | | | | |"
+        return f"| {name} | 0 | | | |"
     places = [place_of(question) for question in questions]
     shares = [sum(place is not None and place <= first for place in places) for first in (1, 5)]
     chances = [sum(by_chance(question, first) for question in questions) / len(questions) for first in (1, 5)]
@@ -67,9 +70,11 @@ def main() -> None:
     mined = list(mined_questions(chosen.clones)) if chosen.clones else []
     tuned = [question for question in mined if not question.is_held_out]
     held = [] if chosen.only_tuned else [question for question in mined if question.is_held_out]
+    written = [question for seed in SEEDS for question in written_questions(seed)]
     if chosen.details:
-        details([*tuned, *held])
+        details([*written_questions(), *tuned, *held])
     print("| set | cases | commits in the range | first | among the first five |\n|---|---|---|---|---|")
+    print(row("torch, written by hand among made-up commits, five draws", written))
     print(row("mined, looked at", tuned))
     print(row("mined, held out", held))
 

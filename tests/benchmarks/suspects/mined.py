@@ -1,8 +1,8 @@
 """The mined cases (`mined.jsonl`): real regressions in the real history around them, read from clones.
 
-What a reporter would have is not known; the clue is the code that the fix added to the tests with a few lines around it,
-which is the repro as somebody wrote it down later. The range is up to `STEPS` landings on the first-parent line, with the
-culprit at a place that its hash decides, and ends before the fix.
+What a reporter would have is not known; the clue is the code that the fix added to the tests with a few lines around it, which
+is the repro as somebody wrote it down later. The range is up to `STEPS` landings on the first-parent line, with the culprit at
+a place that its hash decides, and ends before the fix.
 """
 
 from __future__ import annotations

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from bisect_tool.history.clues import Clues, Frame, Sought, collect_clues, frames_in
+from bisect_tool.history.parts import Part
+
+TRACEBACK = """Traceback (most recent call last):
+  File "/tmp/spec/repro.py", line 5, in <module>
+    torch.compile(f)(x)
+  File "/env/lib/python3.11/site-packages/torch/_dynamo/eval_frame.py", line 9, in compile_wrapper
+    return fn(*args, **kwargs)
+  File "/env/lib/python3.11/contextlib.py", line 81, in inner
+    return func(*args, **kwds)
+  File "/tmp/torchinductor_me/ab/cabc.py", line 3, in call
+    buf0.run()
+  File "/env/lib/python3.11/site-packages/torch/_inductor/lowering.py", line 7, in scatter_fallback
+    raise NotImplementedError("no scatter of bools")
+NotImplementedError: no scatter of bools, see config.fallback_random and TORCHINDUCTOR_SHAPE_PADDING
+"""
+
+
+def test_only_places_in_installed_packages_count() -> None:
+    assert frames_in(TRACEBACK) == (
+        Frame("torch/_dynamo/eval_frame.py", "compile_wrapper"),
+        Frame("torch/_inductor/lowering.py", "scatter_fallback"),
+    )
+
+
+def test_windows_paths() -> None:
+    text = 'File "C:\\env\\Lib\\site-packages\\torch\\nn\\functional.py", line 1, in linear\n'
+    assert frames_in(text) == (Frame("torch/nn/functional.py", "linear"),)
+
+
+def test_the_words_are_those_of_the_failure_and_not_of_the_frames() -> None:
+    clues = collect_clues(
+        failure=TRACEBACK, script="y = x.index_put((i,), v)", sought=Sought.FIX, pins=["Triton"], part=Part.PYTHON
+    )
+    assert {"scatter", "bools"} <= clues.message
+    assert "buf0" not in clues.message
+    assert {"fallback_random", "padding", "torchinductor_shape_padding"} <= clues.keys
+    assert {"index_put", "index", "put"} - {"put"} <= clues.repro
+    assert (clues.sought, clues.pins, clues.part) == (Sought.FIX, frozenset({"triton"}), Part.PYTHON)
+
+
+def test_nothing_known() -> None:
+    assert collect_clues() == Clues()
