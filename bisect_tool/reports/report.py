@@ -12,28 +12,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field
 
-from bisect_tool.reports.cleaning import clean
+from bisect_tool.reports.commits import Commits, Suspicion
+from bisect_tool.reports.part import Part
 
 Kind = Literal["exact", "narrowed", "open"]
 Outcome = Literal["exact", "narrowed", "no change", "not judged", "unfinished"]
 State = Literal["pass", "failing", "flaky", "untestable", "not tried"]
-
-
-class Part(BaseModel):
-    """Frozen, nothing unknown, and no text that a terminal would obey."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _cleaned(cls, value: object) -> object:
-        if isinstance(value, str):
-            return clean(value)
-        if isinstance(value, tuple | list):
-            return tuple(clean(item) if isinstance(item, str) else item for item in value)
-        return value
 
 
 class SpecPart(Part):
@@ -104,6 +90,7 @@ class Appeared(Part):
     """The beginning of an episode. `changed_from`: ids of other failures that the build before had instead.
 
     `same_code`: why both builds have the same code (two variants of one date, one commit), so that it is no regression.
+    `suspicion`: which commits of the boundary are worth looking at for this failure, None when there is no list of them.
     """
 
     kind: Kind
@@ -116,12 +103,13 @@ class Appeared(Part):
     compare: str | None = None
     left_out: tuple[str, ...] = ()
     same_code: str | None = None
+    suspicion: Suspicion | None = None
 
 
 class Fixed(Part):
     """The end of an episode. `changed_into`: ids of other failures that the next build has, which may hide this one.
 
-    `same_code` as in `Appeared`.
+    `same_code` and `suspicion` as in `Appeared`.
     """
 
     kind: Kind
@@ -134,6 +122,7 @@ class Fixed(Part):
     compare: str | None = None
     left_out: tuple[str, ...] = ()
     same_code: str | None = None
+    suspicion: Suspicion | None = None
 
 
 class Episode(Part):
@@ -165,6 +154,7 @@ class Boundary(Part):
     """Two neighbouring builds with different states: what else differs between their environments, their revisions.
 
     `main_before` and `main_after` are the commits of the main line, where the builds name others (PyTorch's nightlies).
+    `commits` are those between the two; None when nobody knows where the package is developed, or the run was cut short.
     """
 
     before: str
@@ -174,6 +164,7 @@ class Boundary(Part):
     main_before: str | None = None
     main_after: str | None = None
     differences: tuple[Difference, ...] = ()
+    commits: Commits | None = None
 
 
 class Counts(Part):
