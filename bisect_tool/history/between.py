@@ -8,13 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bisect_tool.builds.build import Build
+from bisect_tool.builds.versions import is_dated_pre_release
 from bisect_tool.errors import BisectError, HistoryUnavailable, RevisionUnknown
 from bisect_tool.history.clues import Clues
 from bisect_tool.history.listing import CommitList, list_commits
 from bisect_tool.history.nightlies import NightlyMap
+from bisect_tool.history.projects import DatedBuilds, Project
 from bisect_tool.history.revisions import Revision, revision_of, tags_of
 from bisect_tool.history.source import Source
 from bisect_tool.history.suspects import Ranking, rank
+
+End = Revision | HistoryUnavailable | RevisionUnknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,7 @@ class Between:
 
     `before` and `after` are their revisions, None where nothing leads to one. `commits` is None when there is no list. `link`
     shows the range on the web, also when nothing else could be had. `missing` are sentences: what could not be had, and why.
+    `is_unavailable`: because the history could not be read at all, so that asking about other builds will not help either.
     """
 
     before: Revision | None
@@ -31,6 +36,7 @@ class Between:
     ranking: Ranking
     link: str | None
     missing: tuple[str, ...] = ()
+    is_unavailable: bool = False
 
     @property
     def is_same_commit(self) -> bool:
@@ -69,31 +75,43 @@ def look_between(
     missing: list[str] = []
     first = _revision(before, source, nightlies, missing)
     last = _revision(after, source, nightlies, missing)
-    if first is None or last is None:
-        return Between(first, last, None, Ranking(()), _link(source, before, after, first, last), tuple(missing))
+    if not isinstance(first, Revision) or not isinstance(last, Revision):
+        unavailable = any(isinstance(end, HistoryUnavailable) for end in (first, last))
+        link = _link(source, before, after, first, last)
+        older, newer = (end if isinstance(end, Revision) else None for end in (first, last))
+        return Between(older, newer, None, Ranking(()), link, tuple(missing), unavailable)
     link = source.compare_link(first.earliest, last.latest)
     try:
         found = list_commits(source, first.earliest, last.latest, with_files=with_files)
     except (HistoryUnavailable, RevisionUnknown) as error:
-        return Between(first, last, None, Ranking(()), link, (*missing, _said("No list of commits", error)))
+        said = (*missing, _said("No list of commits", error))
+        return Between(first, last, None, Ranking(()), link, said, isinstance(error, HistoryUnavailable))
     return Between(first, last, found, rank(found.listed, clues), link, tuple(missing))
 
 
-def _revision(build: Build, source: Source, nightlies: NightlyMap | None, missing: list[str]) -> Revision | None:
+def _revision(build: Build, source: Source, nightlies: NightlyMap | None, missing: list[str]) -> End:
     try:
         return revision_of(build, source, nightlies)
     except (HistoryUnavailable, RevisionUnknown) as error:
         missing.append(_said(f"The commit of {build.version} is not known", error))
-        return None
+        return error
 
 
-def _link(source: Source, before: Build, after: Build, first: Revision | None, last: Revision | None) -> str | None:
+def _link(source: Source, before: Build, after: Build, first: End, last: End) -> str | None:
     """By what the builds say of themselves: a revision that a wheel carries, else the tag that a release should have."""
-    ends = [
-        revision.sha if revision else build.revision or next(iter(tags_of(build.version, source.project.tags)), None)
-        for build, revision in ((before, first), (after, last))
-    ]
+    ends = [_named(build, end, source.project) for build, end in ((before, first), (after, last))]
     return source.compare_link(ends[0], ends[1]) if ends[0] and ends[1] else None
+
+
+def _named(build: Build, end: End, project: Project) -> str | None:
+    """What a link may call the commit of a build; None where that would lead to a wrong range, or to none."""
+    if isinstance(end, Revision):
+        return end.sha
+    is_dated = is_dated_pre_release(build.version)
+    is_nightly = is_dated and project.dated is DatedBuilds.NIGHTLY_BRANCH  # its revision is no commit of the main line
+    if isinstance(end, RevisionUnknown) or is_nightly:
+        return None
+    return build.revision or (None if is_dated else next(iter(tags_of(build.version, project.tags)), None))
 
 
 def _said(what: str, error: BisectError) -> str:

@@ -82,10 +82,12 @@ def frames_in(text: str) -> tuple[Frame, ...]:
     """The places of Python tracebacks in a text that lie in installed packages, in their order, the innermost last."""
     frames = []
     for found in _FRAME.finditer(text):
-        file = found["file"].replace("\\", "/")
-        if _MADE_UP.search(file) or _STANDARD.search(file) or not _INSTALLED.match(file):
+        place = found["file"].replace("\\", "/")
+        file = _INSTALLED.sub("", place)
+        # Only what is below site-packages is looked at: the environment itself may lie in /tmp.
+        if _STANDARD.search(place) or file == place or _MADE_UP.search(file):
             continue
-        frames.append(Frame(_INSTALLED.sub("", file), found["function"].strip()))
+        frames.append(Frame(file, found["function"].strip()))
     return tuple(frames)
 
 

@@ -5,11 +5,11 @@ The formats turn these values into text, so that all of them say the same. Pure.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bisect_tool.reports import sentences, timeline
+from bisect_tool.reports.commit_lines import ShownCommits, show_commits, web_address
 from bisect_tool.reports.report import (
     Appeared,
     Boundary,
@@ -60,6 +60,7 @@ class End:
     compare: str | None
     differences: tuple[Difference, ...]
     left_out: tuple[str, ...]
+    commits: ShownCommits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ def _end(
     case: str,
     report: Report,
 ) -> End:
-    boundary = _boundary(labels[0][1], labels[1][1], report)
+    boundary = sentences.boundary(labels[0][1], labels[1][1], report)
     entries = _entries(case, report)
     reasons = {build: entries[build].reason if build in entries else None for build in end.untestable}
     holes = end.holes or tuple(
@@ -158,19 +159,15 @@ def _end(
         sides=_sides(labels, entries, boundary),
         holes=group_holes(holes),
         hides=hides,
-        # A link in a report leads to a web page and nowhere else.
-        compare=end.compare if re.match(r"https?://[^\s\"'<>()]+$", end.compare or "") else None,
+        compare=web_address(end.compare),
         differences=order_differences(boundary.differences, report.spec.package) if boundary else (),
         left_out=end.left_out,
+        commits=show_commits(boundary.commits, end.suspicion) if boundary and boundary.commits else None,
     )
 
 
 def _entries(case: str, report: Report) -> dict[str, Entry]:
     return {entry.build: entry for part in report.cases if part.name == case for entry in part.timeline}
-
-
-def _boundary(before: str | None, after: str | None, report: Report) -> Boundary | None:
-    return next((item for item in report.boundaries if (item.before, item.after) == (before, after)), None)
 
 
 def _sides(

@@ -8,7 +8,8 @@ from typing import Literal
 from bisect_tool.quantities import format_size
 from bisect_tool.reports import timeline
 from bisect_tool.reports.cleaning import clean, one_line
-from bisect_tool.reports.report import Part, State
+from bisect_tool.reports.part import Part
+from bisect_tool.reports.report import State
 
 Status = Literal["listed", "hidden", "left out"]
 SYMBOLS: dict[State, str] = {

@@ -12,28 +12,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field
 
-from bisect_tool.reports.cleaning import clean
+from bisect_tool.reports.commits import Commits, Suspicion
+from bisect_tool.reports.part import Part
 
 Kind = Literal["exact", "narrowed", "open"]
 Outcome = Literal["exact", "narrowed", "no change", "not judged", "unfinished"]
 State = Literal["pass", "failing", "flaky", "untestable", "not tried"]
-
-
-class Part(BaseModel):
-    """Frozen, nothing unknown, and no text that a terminal would obey."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _cleaned(cls, value: object) -> object:
-        if isinstance(value, str):
-            return clean(value)
-        if isinstance(value, tuple | list):
-            return tuple(clean(item) if isinstance(item, str) else item for item in value)
-        return value
 
 
 class SpecPart(Part):
@@ -131,6 +117,7 @@ class Appeared(Part):
 
     `same_code`: why both builds have the same code (two variants of one date, one commit), so that it is no regression.
     `also_differs`: what else differs between the two builds and may be the cause, although they are neighbours.
+    `suspicion`: which commits of the boundary are worth looking at for this failure, None when there is no list of them.
     """
 
     kind: Kind
@@ -144,12 +131,14 @@ class Appeared(Part):
     left_out: tuple[str, ...] = ()
     same_code: str | None = None
     also_differs: str | None = None
+    suspicion: Suspicion | None = None
 
 
 class Fixed(Part):
     """The end of an episode. `changed_into`: ids of other failures that the next build has, which may hide this one.
 
     `same_code` and `also_differs` as in `Appeared`.
+    `same_code` and `suspicion` as in `Appeared`.
     """
 
     kind: Kind
@@ -163,6 +152,7 @@ class Fixed(Part):
     left_out: tuple[str, ...] = ()
     same_code: str | None = None
     also_differs: str | None = None
+    suspicion: Suspicion | None = None
 
 
 class Episode(Part):
@@ -194,6 +184,7 @@ class Boundary(Part):
     """Two neighbouring builds with different states: what else differs between their environments, their revisions.
 
     `main_before` and `main_after` are the commits of the main line, where the builds name others (PyTorch's nightlies).
+    `commits` are those between the two; None when nobody knows where the package is developed, or the run was cut short.
     """
 
     before: str
@@ -203,6 +194,7 @@ class Boundary(Part):
     main_before: str | None = None
     main_after: str | None = None
     differences: tuple[Difference, ...] = ()
+    commits: Commits | None = None
 
 
 class Counts(Part):

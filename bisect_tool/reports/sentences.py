@@ -8,12 +8,15 @@ from typing import assert_never
 
 from bisect_tool.reports import timeline
 from bisect_tool.reports.cleaning import one_line
-from bisect_tool.reports.report import Appeared, CasePart, Entry, Episode, Failure, Fixed, Report
+from bisect_tool.reports.commit_lines import look_first
+from bisect_tool.reports.report import Appeared, Boundary, CasePart, Entry, Episode, Failure, Fixed, Report
 
 
 def summarize(report: Report) -> tuple[str, ...]:
     """The answer in sentences, one for each failure, then what limits it."""
-    found = tuple(of_failure(failure, report) for failure in report.failures)
+    found = tuple(
+        text for failure in report.failures for text in (of_failure(failure, report), *_look(failure, report))
+    )
     match report.outcome:
         case "exact" | "narrowed":
             return found
@@ -32,6 +35,24 @@ def of_failure(failure: Failure, report: Report) -> str:
     told = "; it ".join(_of_episode(episode, report) for episode in failure.episodes)
     where = f" (case {failure.case})" if len([case for case in report.cases if case.role == "test"]) > 1 else ""
     return f"{failure.name}{where} {told or 'was seen, but its beginning and end are not known'}."
+
+
+def boundary(before: str | None, after: str | None, report: Report) -> Boundary | None:
+    """The boundary between two builds."""
+    return next((item for item in report.boundaries if (item.before, item.after) == (before, after)), None)
+
+
+def _look(failure: Failure, report: Report) -> tuple[str, ...]:
+    """For each change of a failure, the commit to look at first, as far as one is known."""
+    ends = [end for episode in failure.episodes for end in (episode.appeared, episode.fixed)]
+    found = [
+        look_first(at.commits, end.suspicion) for end in ends if (at := boundary(*_sides(end), report)) is not None
+    ]
+    return tuple(text for text in found if text)
+
+
+def _sides(end: Appeared | Fixed) -> tuple[str | None, str | None]:
+    return (end.last_without, end.first_with) if isinstance(end, Appeared) else (end.last_with, end.first_without)
 
 
 def began(appeared: Appeared, report: Report) -> str:

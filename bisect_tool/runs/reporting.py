@@ -6,7 +6,7 @@ import platform
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -15,9 +15,13 @@ from bisect_tool.builds import versions
 from bisect_tool.builds.bounds import between_left_out
 from bisect_tool.builds.build import LeftOutBecause
 from bisect_tool.builds.seams import described_side, is_leap, is_seam
+from bisect_tool.history.clues import Sought
 from bisect_tool.history.projects import DatedBuilds
 from bisect_tool.reports import report as parts
+from bisect_tool.reports.commits import Suspicion
 from bisect_tool.reports.sentences import summarize
+from bisect_tool.runs.failure_clues import FailureClues
+from bisect_tool.runs.history_reading import HOW, HistoryReader, Looked, with_revision
 from bisect_tool.runs.metric_parts import metric_parts
 from bisect_tool.runs.session import SeenTrial, Session
 from bisect_tool.search import answer as found
@@ -41,16 +45,20 @@ class Circumstances:
     unfinished: bool = False
 
 
-def report_of(sessions: Sequence[Session], circumstances: Circumstances) -> parts.Report:
+def report_of(
+    sessions: Sequence[Session], circumstances: Circumstances, history: HistoryReader | None = None
+) -> parts.Report:
     """The report of one spec, from its sessions in the order of its channels, the coarsest first.
 
     It is that of the last one, with what the others said. A change that the finer channel does not have was made on the
-    branch of a release: then the coarser one has the answer.
+    branch of a release: then the coarser one has the answer. The commits between the builds are read through `history`.
     """
-    reports = [_Maker(session, session.answer(), circumstances).report() for session in sessions]
-    *coarser, finest = reports
+    coarser = [_Maker(session, session.answer(), circumstances).report() for session in sessions[:-1]]
+    finest = _Maker(sessions[-1], sessions[-1].answer(), circumstances, history).report()
+    reports = [*coarser, finest]
     if coarser and not circumstances.unfinished and not finest.boundaries:
-        return _not_confirmed(coarser[-1], finest)
+        with_commits = _Maker(sessions[-2], sessions[-2].answer(), circumstances, history).report()
+        return _not_confirmed(with_commits, finest)
     stages = tuple(_stage(report) for report in coarser)
     installed = sum(report.counts.builds_installed for report in reports)
     trials = sum(report.counts.trials for report in reports)
@@ -85,6 +93,11 @@ class _Maker:
     session: Session
     answer: found.Answer
     circumstances: Circumstances
+    history: HistoryReader | None = None
+    clues: FailureClues = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clues", FailureClues(self.session))
 
     def report(self) -> parts.Report:
         asked = self.session.asked
@@ -180,7 +193,7 @@ class _Maker:
         for failure in self.answer.failures:
             example = self.session.failures[failure.failure]
             name = _distinct(example.name or _name_for(example), names, failure)
-            episodes = tuple(self._episode(episode) for episode in failure.episodes)
+            episodes = tuple(self._episode(failure, episode) for episode in failure.episodes)
             made.append(
                 parts.Failure(
                     id=self._id(failure.failure),
@@ -192,7 +205,7 @@ class _Maker:
             )
         return tuple(made)
 
-    def _episode(self, episode: found.Episode) -> parts.Episode:
+    def _episode(self, failure: found.FailureAnswer, episode: found.Episode) -> parts.Episode:
         begin, end = episode.appeared, episode.fixed
         if begin.after is None or end.before is None:
             raise AssertionError("an episode has at least one build")
@@ -201,12 +214,14 @@ class _Maker:
                 last_without=self._version(begin.before),
                 first_with=self.session.asked.builds[begin.after].label,
                 changed_from=self._other(begin),
+                suspicion=self._suspicion(failure, begin, Sought.BREAK),
                 **self._end(begin),
             ),
             fixed=parts.Fixed(
                 last_with=self.session.asked.builds[end.before].label,
                 first_without=self._version(end.after),
                 changed_into=self._other(end),
+                suspicion=self._suspicion(failure, end, Sought.FIX),
                 **self._end(end),
             ),
         )
@@ -271,12 +286,40 @@ class _Maker:
     def _compare(self, before: int | None, after: int | None) -> str | None:
         project = self.session.asked.project
         older, newer = self._main_revision(before), self._main_revision(after)
-        if project is None or older is None or newer is None or older == newer:
+        if project is None or before is None or after is None:
             return None
-        return project.compare_link(older, newer)
+        if older is None or newer is None:
+            looked = self._looked(before, after)
+            return looked.part.link if looked else None
+        return project.compare_link(older, newer) if older != newer else None
+
+    def _looked(self, before: int, after: int) -> Looked | None:
+        """What lies between two builds; None when nobody can tell, or it is not asked for."""
+        asked = self.session.asked
+        if self.history is None or asked.project is None:
+            return None
+        if asked.unread:
+            self.history.give_up(asked.project, f"{asked.unread}; {HOW}")
+        older, newer = (with_revision(asked.builds[number], self._health(number)) for number in (before, after))
+        return self.history.look(asked.project, older, newer, asked.nightlies)
+
+    def _suspicion(self, failure: found.FailureAnswer, end: found.End, sought: Sought) -> Suspicion | None:
+        if end.before is None or end.after is None:
+            return None
+        looked = self._looked(end.before, end.after)
+        if looked is None:
+            return None
+        shows = end.after if sought is Sought.BREAK else end.before
+        return looked.suspicion(
+            self.clues.of(failure.failure, failure.case, sought, shows, self._differences(end.before, end.after))
+        )
+
+    def _differences(self, before: int, after: int) -> tuple[parts.Difference, ...]:
+        return _differences(self._health(before), self._health(after), self.session.asked.spec.package)
 
     def _boundary(self, before: int, after: int) -> parts.Boundary:
         builds = self.session.asked.builds
+        looked = self._looked(before, after)
         return parts.Boundary(
             before=builds[before].label,
             after=builds[after].label,
@@ -284,7 +327,8 @@ class _Maker:
             revision_after=self._revision(after),
             main_before=self._main_revision(before),
             main_after=self._main_revision(after),
-            differences=_differences(self._health(before), self._health(after), self.session.asked.spec.package),
+            differences=self._differences(before, after),
+            commits=looked.part if looked else None,
         )
 
     def _health(self, number: int | None) -> Mapping[str, Any]:
@@ -348,10 +392,10 @@ class _Maker:
             f"the file of {version} was replaced on the index: what was known of the old one was not used"
             for version in self.session.replaced
         ]
-        if asked.unread and self.answer.boundaries():
+        if self.history is not None and asked.project is None and self.answer.boundaries():
             said.append(
-                f"the commits of {asked.project.repository if asked.project else 'main'} between the builds are not known: "
-                f"{asked.unread}; name a clone with --repo, or run again with access to GitHub"
+                f"the commits between the builds are not known: name the repository of {asked.spec.package} in the spec, as "
+                "`source: owner/name`"
             )
         unproven = [
             f"{failure.failure}: one side of a change rests on too few trials for how rarely it fails"

@@ -20,6 +20,7 @@ from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
 from bisect_tool.runs.asking import Asked, ask
 from bisect_tool.runs.diary import Diary
+from bisect_tool.runs.history_reading import HistoryReader
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, report_of
@@ -184,9 +185,14 @@ class _Run:
         self._add(course, Session(self._ask(course.last.asked.read, stage), self.results, environments, self.pace))
         return True
 
+    def _history(self) -> HistoryReader:
+        tell = self.tell
+        return HistoryReader(self.workshop.means().history, lambda line: tell(events.Notice(line)))
+
     def _reports(self, courses: Sequence[_Course], *, unfinished: bool) -> tuple[Report, ...]:
         uv = self.workshop.uv.version()
         made = []
+        history = None if unfinished else self._history()
         for course in courses:
             circumstances = Circumstances(
                 started=self.started,
@@ -197,7 +203,7 @@ class _Run:
                 trials_known=course.known,
                 unfinished=unfinished,
             )
-            report = report_of(course.sessions, circumstances)
+            report = report_of(course.sessions, circumstances, history)
             for run in course.runs:
                 self.results.end_run(run, report.outcome, report.model_dump(mode="json"))
             self.tell(events.RunFinished(report.outcome))

@@ -51,6 +51,8 @@ class Place:
         own = {
             "BISECT_CACHE": str(self.cache),
             "BISECT_INDEX": self.index.url,
+            # Nothing here may reach GitHub: the API is asked at an address where nobody answers, unless a test serves one.
+            "BISECT_GITHUB_API": "http://127.0.0.1:9",
             "HOME": str(self.root),
             "COLUMNS": "100",
         }

@@ -17,6 +17,7 @@ from bisect_tool.reports.report import Report
 
 SUFFIX = ".html"
 MOST_BUILDS = 12
+MOST_COMMITS = 1000
 
 
 def render(report: Report) -> str:
@@ -38,6 +39,7 @@ def render(report: Report) -> str:
         classes={finding.failure.id: failure_class(shown, finding.failure.id) for finding in findings},
         # The picture escapes its own texts.
         picture=Markup(draw(shown)),  # noqa: S704
+        most_commits=MOST_COMMITS,
         elapsed=sentences.duration(shown.elapsed_s),
         link=shown.spec.issue if re.match(r"https?://", shown.spec.issue or "") else None,
     )

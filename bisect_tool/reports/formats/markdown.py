@@ -7,11 +7,14 @@ from collections.abc import Iterator
 
 from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line, shorten
+from bisect_tool.reports.commit_lines import ShownCommit, ShownCommits
 from bisect_tool.reports.report import CasePart, Report
 
 SUFFIX = ".md"
 LONG = 12  # stretches; a longer timeline is folded away
 FAILURE_LINES = 40
+MOST_REASONS = 4
+MOST_COMMITS = 100  # an issue takes 65,536 characters
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~!])")
 _CALLS = re.compile(r"([@#])(?=\w)")
 _AUTOLINKS = re.compile(r"\b(?=(?:GH-|https?:|www\.))", re.IGNORECASE)
@@ -87,6 +90,8 @@ def _details(end: answer.End) -> Iterator[str]:
     yield from (f"- {escape(note)}" for note in notes)
     if notes:
         yield ""
+    if end.commits:
+        yield from _commits(end.commits)
     if end.differences:
         yield f"<details><summary>{len(end.differences)} other differences between the two environments</summary>"
         yield ""
@@ -97,6 +102,37 @@ def _details(end: answer.End) -> Iterator[str]:
         yield ""
         yield "</details>"
         yield ""
+
+
+def _commits(commits: ShownCommits) -> Iterator[str]:
+    """The commits to look at first with their reasons, the whole list folded away."""
+    says = f", {commits.first_says}:" if commits.first else "."
+    yield f"Between the two builds: {commits.heading}{says}"
+    yield ""
+    yield from (f"{number}. {_commit(one)}{_reasons(one)}" for number, one in enumerate(commits.first, 1))
+    yield from ([""] if commits.first else [])
+    yield from (f"- {escape(note)}" for note in commits.notes)
+    yield from ([""] if commits.notes else [])
+    if len(commits.every) > len(commits.first):
+        yield "<details><summary>All commits, oldest first</summary>"
+        yield ""
+        yield from (f"- {_commit(one)}" for one in commits.every[:MOST_COMMITS])
+        left = len(commits.every) - MOST_COMMITS
+        yield from ([f"- and {left} more"] if left > 0 else [])
+        yield ""
+        yield "</details>"
+        yield ""
+
+
+def _commit(one: ShownCommit) -> str:
+    sha = f"[{code(one.short)}]({one.link})" if one.link else code(one.short)
+    pull = f" [{escape(one.pull)}]({one.pull_link})" if one.pull_link else ""
+    remarks = f" ({'; '.join(escape(remark) for remark in one.remarks)})" if one.remarks else ""
+    return f"{sha}{pull} {escape(one.title)}, {escape(one.by)}{remarks}"
+
+
+def _reasons(one: ShownCommit) -> str:
+    return f": {'; '.join(escape(reason) for reason in one.reasons[:MOST_REASONS])}" if one.reasons else ""
 
 
 def _timelines(report: Report) -> Iterator[str]:

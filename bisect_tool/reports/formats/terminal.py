@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line, shorten
+from bisect_tool.reports.commit_lines import ShownCommits
 from bisect_tool.reports.report import CasePart, Report
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ WIDTH = 100
 MOST_DIFFERENCES = 8
 MOST_BUILDS = 6
 FAILURE_LINES = 12
+MOST_REASONS = 3
 
 
 def render(report: Report) -> str:
@@ -104,8 +106,25 @@ def _end(end: answer.End) -> Iterator[str]:
     for text in end.left_out:
         yield from _wrapped("      not considered: ", text)
     if end.compare:
-        yield f"      commits:  {end.compare}"
+        yield f"      compare:  {end.compare}"
+    if end.commits:
+        yield from commit_lines(end.commits, "      ")
     yield from _differences(end)
+
+
+def commit_lines(commits: ShownCommits, indent: str) -> Iterator[str]:
+    """How many commits there are, which to look at first and why, what is not known."""
+    says = f", {commits.first_says}:" if commits.first else ""
+    yield f"{indent}commits:  {commits.heading}{says}"
+    for number, one in enumerate(commits.first, 1):
+        pull = f"{one.pull}  " if one.pull else ""
+        head = f"{indent}  {number}. "
+        yield from _wrapped(head, f"{one.short}  {pull}{one_line(one.title, 160)}  ({one_line(one.by, 120)})")
+        remarks = "; ".join((*one.reasons[:MOST_REASONS], *one.remarks))
+        if remarks:
+            yield from _wrapped(" " * len(head), remarks)
+    for note in commits.notes:
+        yield from _wrapped(f"{indent}note:     ", note)
 
 
 def _differences(end: answer.End) -> Iterator[str]:

@@ -1,0 +1,133 @@
+"""The commits at an end as a reader needs them: which to look at first and why, how many there are, what cancels out. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bisect_tool.reports.commits import CommitRow, Commits, Suspect, Suspicion
+
+MOST_FIRST = 5
+FEW = 5  # so few are shown all, also those without a reason
+_SHA = re.compile(r"[0-9a-f]{7,64}")
+_ADDRESS = re.compile(r"https?://[^\s\"'<>()]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCommit:
+    """One commit. `remarks` say what it has to do with others; `reasons` why it is suspected; links only to web pages."""
+
+    sha: str
+    title: str
+    by: str
+    pull: str
+    link: str | None
+    pull_link: str | None
+    files: tuple[str, ...]
+    more_files: int
+    remarks: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """Twelve digits."""
+        return self.sha[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCommits:
+    """`heading` counts; `first` are to be looked at first, for which `first_says` is the heading; `every` are all in order."""
+
+    heading: str
+    first_says: str
+    first: tuple[ShownCommit, ...]
+    every: tuple[ShownCommit, ...]
+    notes: tuple[str, ...]
+    link: str | None
+
+
+def show_commits(commits: Commits, suspicion: Suspicion | None) -> ShownCommits:
+    """The commits of a boundary for one failure."""
+    rows = commits.rows or ()
+    suspects = {suspect.sha: suspect for suspect in (suspicion.suspects if suspicion else ())}
+    every = tuple(_shown(row, commits, suspects.get(row.sha)) for row in rows)
+    first, says = _first(every, rows, suspects)
+    return ShownCommits(_heading(commits), says, first, every, commits.notes, web_address(commits.link))
+
+
+def look_first(commits: Commits | None, suspicion: Suspicion | None) -> str | None:
+    """One sentence that names the commit to look at first; None without one."""
+    if commits is None or not commits.rows:
+        return None
+    shown = show_commits(commits, suspicion)
+    if not shown.first or (len(shown.every) > 1 and not shown.first[0].reasons):
+        return None
+    one = shown.first[0]
+    pull = f", {one.pull}" if one.pull else ""
+    named = f"{one.short}{pull} “{one.title}” by {one.by}"
+    if len(shown.every) == 1:
+        return f"Between the two builds is one commit: {named}."
+    return f"Of the {shown.heading} look first at {named}: it {one.reasons[0]}."
+
+
+def web_address(text: str | None) -> str | None:
+    """A link in a report leads to a web page and nowhere else."""
+    return text if text and _ADDRESS.fullmatch(text) else None
+
+
+def _heading(commits: Commits) -> str:
+    if commits.rows is None:
+        return "the commits are not known"
+    if not commits.rows:
+        return "no commits"
+    folded = sum(row.folded_with is not None for row in commits.rows)
+    count = len(commits.rows)
+    told = f"{count} commit" if count == 1 else f"{count} commits"
+    return f"{told} ({folded} of them cancel out)" if folded else told
+
+
+def _first(
+    every: Sequence[ShownCommit], rows: Sequence[CommitRow], suspects: dict[str, Suspect]
+) -> tuple[tuple[ShownCommit, ...], str]:
+    """The best suspects; all that stand when they are few."""
+    by_sha = {one.sha: one for one in every}
+    ranked = [by_sha[sha] for sha in suspects if sha in by_sha][:MOST_FIRST]
+    standing = [row.sha for row in rows if row.folded_with is None]
+    if len(standing) <= FEW:
+        rest = [by_sha[sha] for sha in standing if sha not in suspects]
+        return (*ranked, *rest)[:FEW], "they are" if len(standing) > 1 else "it is"
+    return tuple(ranked), "look first at" if ranked else ""
+
+
+def _shown(row: CommitRow, commits: Commits, suspect: Suspect | None) -> ShownCommit:
+    pull = f"#{row.pull}" if row.pull is not None else ""
+    is_hash = _SHA.fullmatch(row.sha) is not None
+    files = row.files or ()
+    return ShownCommit(
+        sha=row.sha,
+        title=re.sub(rf"\s*\({re.escape(pull)}\)$", "", row.title) if pull else row.title,
+        by=f"{row.author}{f' (@{row.login})' if row.login else ''}, {row.date[:10]}",
+        pull=pull,
+        link=web_address(f"{commits.address}/commit/{row.sha}") if is_hash else None,
+        pull_link=web_address(f"{commits.address}/pull/{row.pull}") if pull else None,
+        files=files,
+        more_files=max(0, (row.files_count or 0) - len(files)),
+        remarks=_remarks(row),
+        reasons=(*suspect.reasons, *(f"but {doubt}" for doubt in suspect.doubts)) if suspect else (),
+    )
+
+
+def _remarks(row: CommitRow) -> tuple[str, ...]:
+    said = [
+        f"cancels out with {row.folded_with[:12]}" if row.folded_with else "",
+        f"takes back {_hashes(row.takes_back)}" if row.takes_back and not row.folded_with else "",
+        f"brings again {row.brings_again[:12]}" if row.brings_again else "",
+        f"series {row.series}" if row.series is not None else "",
+        "the older build has it as a cherry-pick" if row.in_base else "",
+    ]
+    return tuple(text for text in said if text)
+
+
+def _hashes(shas: Sequence[str]) -> str:
+    return ", ".join(sha[:12] for sha in shas)

@@ -1,0 +1,105 @@
+"""What a failure of a session says about the commit to look for: its traceback, its text, the repro, the cases beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from bisect_tool.history.clues import TORCH_COMPILER, Clues, Sought, collect_clues, frames_in
+from bisect_tool.reports.report import Difference
+from bisect_tool.runs.judging import from_values
+from bisect_tool.runs.session import Session
+from bisect_tool.search.states import Passing
+from bisect_tool.spec.model import Case, Spec
+from bisect_tool.spec.repro import Repro
+from bisect_tool.trials.failure import Failed, FoundFailure, SignatureKind
+from bisect_tool.trials.observation import Observation, Raised
+from bisect_tool.trials.traceback_text import parse
+
+_EAGER = re.compile(r"\b(?:aot_)?eager\b")
+
+
+@dataclass(slots=True)
+class FailureClues:
+    """The clues of the failures of one session."""
+
+    session: Session
+    _observations: dict[str, Observation] = field(default_factory=dict)
+
+    def of(self, failure: str, case: str, sought: Sought, build: int, differences: Sequence[Difference]) -> Clues:
+        """Those of a failure of a case; `build` shows it, `differences` are between the two environments."""
+        asked = self.session.asked
+        example = self.session.failures[failure]
+        chain = self._chain(failure, case)
+        said = "\n".join(f"{raised.type}: {raised.message}" for raised in chain) or example.text
+        clues = collect_clues(
+            sought=sought,
+            failure="\n".join([said, example.signature.message, *_matches(asked.spec, example.name)]),
+            script=script_text(asked.repro),
+            files=TORCH_COMPILER if self._is_of_the_compiler(case, build) else (),
+            pins=pins_of(differences),
+        )
+        return replace(clues, frames=frames_in(_as_text(_cause_last(chain, example)))) if chain else clues
+
+    def _chain(self, failure: str, case: str) -> tuple[Raised, ...]:
+        """The exceptions of a trial that showed the failure, as the hook wrote them or as they were printed."""
+        if self.session.failures[failure].signature.kind is not SignatureKind.EXCEPTION:
+            return ()
+        folders = (
+            trial.folder
+            for (name, _), trials in self.session.seen.items()
+            if name == case
+            for trial in trials
+            if isinstance(trial.verdict, Failed) and any(one.id == failure for one in trial.verdict.failures)
+        )
+        known = self._read()
+        observation = next((known[folder] for folder in folders if folder in known), None)
+        return () if observation is None else observation.chain or parse(observation.output)
+
+    def _read(self) -> dict[str, Observation]:
+        """What the trials left, by folder; read once, because a session keeps verdicts only."""
+        asked = self.session.asked
+        if not self._observations:
+            for setting in asked.settings:
+                for trial in self.session.results.trials_of(asked.repro.digest, setting, asked.device.kind):
+                    self._observations[trial.folder] = from_values(trial.observation)
+        return self._observations
+
+    def _is_of_the_compiler(self, case: str, build: int) -> bool:
+        """Whether another case shows that the same code is right without the compiler."""
+        asked = self.session.asked
+        if asked.spec.package != "torch" or _is_eager(asked.case(case)):
+            return False
+        others = (other.name for other in asked.spec.cases if other.name != case and _is_eager(other))
+        return any(isinstance(self.session.state(other, build), Passing) for other in others)
+
+
+def pins_of(differences: Iterable[Difference]) -> tuple[str, ...]:
+    """The packages whose versions differ."""
+    return tuple(one.name for one in differences if ": " not in one.name)
+
+
+def script_text(repro: Repro) -> str:
+    """The repro's source."""
+    return "\n".join(content.decode("utf-8", "replace") for name, content in repro.files if name.endswith(".py"))
+
+
+def _matches(spec: Spec, name: str | None) -> Iterator[str]:
+    """What the spec says that a failure looks like, without the signs of regular expressions."""
+    return (re.sub(r"\\\w|[^\w. ]", " ", failure.match) for failure in spec.failures if failure.name == name)
+
+
+def _cause_last(chain: Sequence[Raised], example: FoundFailure) -> list[Raised]:
+    """The exceptions, the one that the failure is named after at the end: what it was raised in is the innermost place."""
+    cause = example.signature.types[-1] if example.signature.types else ""
+    at = max((n for n, raised in enumerate(chain) if raised.type.rsplit(".", 1)[-1] == cause), default=len(chain) - 1)
+    return [*chain[:at], *chain[at + 1 :], chain[at]]
+
+
+def _as_text(chain: Sequence[Raised]) -> str:
+    return "\n".join(f'File "{file}", line 0, in {name}' for raised in chain for file, name in raised.frames)
+
+
+def _is_eager(case: Case) -> bool:
+    return any(_EAGER.search(word) for word in (case.name, *case.args, *case.env.values()))
