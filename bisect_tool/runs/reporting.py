@@ -34,7 +34,10 @@ from bisect_tool.trials.judge import advice_for
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What the report tells about the run itself. `unfinished` says that the search was cut short."""
+    """What the report tells about the run itself.
+
+    `unfinished` says that the search was cut short, `not_searched` why a finer channel could not be searched.
+    """
 
     started: datetime
     elapsed: float
@@ -43,6 +46,7 @@ class Circumstances:
     repeat: str
     trials_known: int
     unfinished: bool = False
+    not_searched: str | None = None
 
 
 def report_of(
@@ -388,6 +392,7 @@ class _Maker:
     def _advice(self) -> tuple[str, ...]:
         asked = self.session.asked
         said = [advice_for(failure) for failure in self.session.failures.values()]
+        said += [self.circumstances.not_searched] if self.circumstances.not_searched else []
         said += [
             f"the file of {version} was replaced on the index: what was known of the old one was not used"
             for version in self.session.replaced

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from bisect_tool.builds.channel import Access
+from bisect_tool.builds.index_address import without_credentials
 from bisect_tool.environments.cache_folder import CacheFolder, open_cache
 from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.environments.uv import Uv, find_uv
-from bisect_tool.errors import Answered, BisectError, EmptyRange, interrupted
+from bisect_tool.errors import Answered, BisectError, EmptyRange, PackageNotFound, interrupted
 from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
@@ -98,11 +99,15 @@ def run_specs(
 
 @dataclass(slots=True)
 class _Course:
-    """How far one spec has come: the sessions and runs, one for each channel that was searched, the trials known before."""
+    """How far one spec has come: the sessions and runs, one for each channel that was searched, the trials known before.
+
+    `not_searched` says why a finer channel could not be.
+    """
 
     runs: list[str]
     sessions: list[Session]
     known: int
+    not_searched: str | None = None
 
     @property
     def last(self) -> Session:
@@ -132,7 +137,11 @@ class _Run:
             raise Stopped(error, self._reports(courses, unfinished=True)) from error
         except KeyboardInterrupt as stop:
             raise Stopped(interrupted(), self._reports(courses, unfinished=True)) from stop
-        return self._reports(courses, unfinished=False)
+        try:
+            return self._reports(courses, unfinished=False, history=self._history())
+        except KeyboardInterrupt:
+            # The answers are there, only the commits are still being read.
+            return self._reports(courses, unfinished=False)
 
     def _ask(self, spec: ReadSpec, stage: Stage | None = None) -> Asked:
         return ask(spec, self.wishes, self.workshop.means(lambda line: self.tell(events.Notice(line))), stage)
@@ -182,26 +191,34 @@ class _Run:
         stage = next_stage(course.last)
         if stage is None:
             return False
-        self._add(course, Session(self._ask(course.last.asked.read, stage), self.results, environments, self.pace))
+        try:
+            asked = self._ask(course.last.asked.read, stage)
+        except (EmptyRange, PackageNotFound) as error:
+            # The coarser channel has an answer; that nothing is finer there is worth saying, and no reason to lose it.
+            course.not_searched = f"channel {stage.channel}, {stage.from_} to {stage.to}: {error.what}"
+            return False
+        self._add(course, Session(asked, self.results, environments, self.pace))
         return True
 
     def _history(self) -> HistoryReader:
         tell = self.tell
         return HistoryReader(self.workshop.means().history, lambda line: tell(events.Notice(line)))
 
-    def _reports(self, courses: Sequence[_Course], *, unfinished: bool) -> tuple[Report, ...]:
+    def _reports(
+        self, courses: Sequence[_Course], *, unfinished: bool, history: HistoryReader | None = None
+    ) -> tuple[Report, ...]:
         uv = self.workshop.uv.version()
         made = []
-        history = None if unfinished else self._history()
         for course in courses:
             circumstances = Circumstances(
                 started=self.started,
                 elapsed=time.monotonic() - self.clock,
                 cache=str(self.workshop.cache.root),
                 uv=uv,
-                repeat=repeat_command(course.sessions[0].asked),
+                repeat=repeat_command(course.sessions[0].asked, self.workshop.settings),
                 trials_known=course.known,
                 unfinished=unfinished,
+                not_searched=course.not_searched,
             )
             report = report_of(course.sessions, circumstances, history)
             for run in course.runs:
@@ -223,8 +240,8 @@ def _started(session: Session) -> events.RunStarted:
     )
 
 
-def repeat_command(asked: Asked) -> str:
-    """The command that asks the same question again, with the bounds that this run found."""
+def repeat_command(asked: Asked, settings: Settings) -> str:
+    """The command that asks the same question again, with the bounds that this run found; no passwords."""
     spec = asked.spec
     words = ["bisect", "run", str(asked.read.path), "--device", asked.device.name]
     if len(spec.channel) == 1:
@@ -236,6 +253,9 @@ def repeat_command(asked: Asked) -> str:
         words += ["--from", asked.builds[0].version]
     words += ["--to", asked.builds[-1].version]
     words += [flag for flag, is_set in (("--pre", asked.wishes.pre), ("--yanked", asked.wishes.yanked)) if is_set]
+    for name in ("index", "nightly_index", "repo", "wheelhouse"):
+        if settings.sources[name].startswith("--"):
+            words += [settings.sources[name], without_credentials(str(getattr(settings, name)))]
     return shlex.join(words)
 
 

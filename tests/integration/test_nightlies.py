@@ -13,7 +13,7 @@ import pytest
 
 from tests.integration.conftest import Place
 from tests.rig.git_history.typical import Typical, make_typical
-from tests.rig.nightly_index import Change, Cut, NightlyIndex, NightlyPlan
+from tests.rig.nightly_index import Change, Cut, Missing, NightlyIndex, NightlyPlan
 from tests.rig.toy import toy_script
 
 ZERO = "RuntimeError: gradient is all zero"
@@ -128,3 +128,25 @@ def test_a_replaced_wheel_is_not_answered_from_old_results(nights: Open) -> None
     again = found.answer(from_="2026-06-28", to="2026-07-20")
     assert first_end(again)["first_with"].startswith("2.14.0.dev20260710")
     assert any("20260709" in text and "replaced" in text for text in again["advice"])
+
+
+def test_no_nightlies_where_the_releases_differ(nights: Open) -> None:
+    """The coarser answer stands, and says what could not be looked at."""
+    plan = NightlyPlan(
+        first=date(2026, 2, 1), last=date(2026, 8, 30), variants=("cpu",), bare=True,
+        missing=(Missing(date(2026, 2, 1), date(2026, 8, 30)),),
+        picks={"2.13.0": {"main": ZERO}},
+    )  # fmt: skip
+    report = nights(plan, date(2026, 8, 30)).answer(channel=["release", "nightly"], from_="2.12", to="2.13")
+    assert (report["channel"], report["stages"]) == ("release", [])
+    assert first_end(report)["first_with"] == "2.13.0"
+    assert any(text.startswith("channel nightly, 2026-04-08 to ") for text in report["advice"])
+
+
+def test_the_command_to_repeat_names_what_was_named(nights: Open) -> None:
+    plan = NightlyPlan(first=date(2026, 7, 1), last=date(2026, 7, 6), variants=("cpu",), bare=True)
+    found = nights(plan, date(2026, 7, 6))
+    address = found.place.extra.pop("BISECT_NIGHTLY_INDEX")
+    report = found.answer("--nightly-index", address.replace("//", "//me:secret@"), status=4)
+    assert f"--nightly-index {address}" in report["repeat"]
+    assert "--variant cpu" in report["repeat"]
