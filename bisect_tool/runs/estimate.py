@@ -8,6 +8,7 @@ from statistics import fmean
 
 from bisect_tool.environments import room
 from bisect_tool.quantities import format_duration, format_size
+from bisect_tool.reports.sentences import plural
 from bisect_tool.runs.asking import Asked, ask
 from bisect_tool.runs.run import Workshop
 from bisect_tool.runs.session import Session
@@ -45,7 +46,7 @@ class Estimate:
             work = ["  known already: nothing is to be run"]
         else:
             work = [
-                f"  steps:     about {self.steps} builds, {self.cases} cases each",
+                f"  steps:     about {plural(self.steps, "build")}, {plural(self.cases, "case")} each",
                 f"  downloads: {self.to_install} builds, {size}, and what they need for the first time",
                 f"  disk:      {disk}",
                 f"  time:      about {format_duration(self.seconds)}",
