@@ -46,7 +46,7 @@ class Estimate:
             work = ["  known already: nothing is to be run"]
         else:
             work = [
-                f"  steps:     about {plural(self.steps, "build")}, {plural(self.cases, "case")} each",
+                f"  steps:     about {plural(self.steps, 'build')}, {plural(self.cases, 'case')} each",
                 f"  downloads: {self.to_install} builds, {size}, and what they need for the first time",
                 f"  disk:      {disk}",
                 f"  time:      about {format_duration(self.seconds)}",

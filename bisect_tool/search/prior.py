@@ -1,6 +1,6 @@
 """How likely a change lies at each place, before anything is probed: everywhere alike, or by the weights of a history.
 
-Half of the weight is spread evenly, so that weights that mislead cost a probe or two and no more.
+A quarter of the weight is spread evenly, so that weights that mislead cost about one probe more.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from bisect_tool.search.knowledge import Gap, Question
 
-EVEN = 0.25  # the part of the weight that is spread evenly
+EVEN = 0.25  # the part of the weight that is spread evenly: log2(1 / EVEN) probes are the most that weights can cost in vain
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,8 @@ def test_weights_that_are_none_are_refused(weights: tuple[float, ...]) -> None:
 
 
 def test_the_share_of_a_gap_is_that_of_its_weight() -> None:
-    """Half of the weight lies evenly on four places, the other half at the place before build 3."""
+    """A quarter of the weight lies evenly on four places, the rest at the place before build 3."""
     prior = prior_of(Question(5, ("main",), weights=(0.0, 0.0, 0.0, 1.0, 0.0)))
     gap = Gap(0, 4, (), differs=True)
-    assert [prior.share(gap, build) for build in (1, 2, 3)] == pytest.approx([1 / 8, 2 / 8, 7 / 8])
+    assert [prior.share(gap, build) for build in (1, 2, 3)] == pytest.approx([1 / 16, 2 / 16, 15 / 16])
     assert prior.place(gap, 0.5) in {2, 3}
