@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bisect_tool.runs.asking import Asked
-from bisect_tool.runs.comparing import Compared, Comparison, Measured, Note, Side, Terms, note_of, settle
+from bisect_tool.runs.comparing import Compared, Comparison, Measured, Note, Side, note_of
 from bisect_tool.runs.judging import from_values
+from bisect_tool.runs.settling import Terms, settle
 from bisect_tool.store.results import StoredTrial
 from bisect_tool.trials.failure import Passed, Verdict
 
@@ -89,5 +90,5 @@ def _finished(build: int, comparison: Comparison, last: Measured) -> Finished:
     """With the log of the last trial of the build, or of the trial that ended the comparison early."""
     settled = comparison.settled
     assert settled is not None
-    shown = comparison.of(Side.BUILD)[-1] if settled.compared else last
+    shown = comparison.trials[comparison.pairs - 1, Side.BUILD] if settled.compared else last
     return Finished(build, settled.verdict, shown, shown.observation.duration, settled.compared)

@@ -20,7 +20,7 @@ def metric_parts(trials: Sequence[SeenTrial], reference: str) -> tuple[MetricPar
 
 def _part(compared: Compared, reference: str) -> MetricPart:
     estimate, metric = compared.finding.estimate, compared.metric
-    found = significance(*compared.looked_at)
+    found = significance(compared.reference, compared.build)
     return MetricPart(
         name=metric.name,
         unit=metric.unit,

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from bisect_tool.runs.comparing import Comparison, Measured, Note, Settled, Side, Terms, note_of, settle
+from bisect_tool.runs.comparing import Comparison, Measured, Note, Settled, Side, note_of
+from bisect_tool.runs.settling import Terms, settle
 from bisect_tool.spec.model import Metric, NamedFailure, Samples
 from bisect_tool.trials.failure import (
     CannotJudge,
@@ -108,6 +110,32 @@ def test_a_reference_that_fails_says_nothing_about_the_build() -> None:
     assert reason_of(made) == "the reference build 2.8.0 did not pass: RuntimeError: boom"
 
 
+@pytest.mark.parametrize("failing", [None, (2, Side.BUILD), (2, Side.REFERENCE), (6, Side.BUILD)])
+def test_the_order_in_which_trials_arrive_does_not_matter(failing: tuple[int, Side] | None) -> None:
+    whole = comparison([10] * 7, [13] * 7)
+    if failing:
+        whole.trials[failing] = measured(Failed((BOOM,)))
+        whole.trials = {key: trial for key, trial in whole.trials.items() if key[0] <= failing[0]}
+    expected = settle(whole, TERMS)
+    assert expected is not None
+    rng = random.Random(1)
+    for _ in range(30):
+        arriving, taken = rng.sample(sorted(whole.trials), len(whole.trials)), Comparison(NOTE)
+        for key in arriving:
+            taken.trials[key] = whole.trials[key]
+            if (found := settle(taken, TERMS)) is not None:
+                break
+        assert found == expected
+
+
+def test_numbers_that_have_told_outweigh_a_later_crash() -> None:
+    made = comparison([10] * 6, [13] * 6)
+    made.trials[6, Side.BUILD] = measured(Failed((BOOM,)))
+    found = verdict_of(made)
+    assert isinstance(found, Failed)
+    assert found.failures[0].signature.kind is SignatureKind.METRIC
+
+
 def test_the_reference_compared_with_itself() -> None:
     itself = replace(TERMS, build="2.8.0", is_reference=True)
     assert verdict_of(comparison([10] * 6, [10] * 6), itself) == Passed()
@@ -124,7 +152,8 @@ def test_the_reference_compared_with_itself() -> None:
 def test_undecided_is_no_verdict() -> None:
     wide = [1.0, 30.0, 5.0, 12.0, 2.0, 9.0, 20.0, 3.0]
     assert reason_of(comparison(wide, wide[::-1])) == (
-        "`latency_ms` spreads too much to tell after 8 trials of each build: between 0.1 and 10 times the reference (limit 1.1)"
+        "`latency_ms` spreads too much to tell after 8 trials of each build: between 0.1 and 10 times the reference "
+        "(limit 1.1); more `trials` may tell"
     )
 
 
