@@ -45,13 +45,12 @@ class Unanswered:
 class Site:
     """The index of nightlies at `address`, without user and password; these are added for its own host only.
 
-    `heads` counts the files that were asked for; the retries of a request count as one.
+    `refuses_head`: it was seen to answer no HEAD, so that one byte is asked for instead.
     """
 
     address: str
     user: str = field(default="", repr=False)
     backoff: float = 0.5
-    heads: int = 0
     refuses_head: bool = False
 
     def url(self, *parts: str) -> str:
@@ -131,7 +130,6 @@ class Site:
 
     def _facts(self, session: requests.Session, address: str) -> FileFacts | Unanswered:
         try:
-            self.heads += 1
             with self._asked(session, self.dressed(address)) as answer:
                 if answer.status_code in _ABSENT:
                     return FileFacts(there=False)
