@@ -277,7 +277,7 @@ def _is_sound_archive(file: IO[bytes]) -> bool:
     try:
         with zipfile.ZipFile(file) as archive:
             return archive.testzip() is None
-    except (zipfile.BadZipFile, zlib.error, EOFError):
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
         return False
 
 

@@ -21,6 +21,7 @@ from bisect_tool.builds.nightly.assembling import Assembled, Assembler
 from bisect_tool.builds.nightly.beside import Beside
 from bisect_tool.builds.nightly.choice import AUTO, Line, lines_for
 from bisect_tool.builds.nightly.dates import first_date, last_date, variant_in
+from bisect_tool.builds.nightly.files import Files
 from bisect_tool.builds.nightly.finder import Finder
 from bisect_tool.builds.nightly.inside import Inside, Unreadable, WheelReader
 from bisect_tool.builds.nightly.installation import Installer
@@ -160,9 +161,8 @@ class NightlyChannel:
         return WheelReader(self.site, self.memory, self.tables)
 
     def _finder(self, package: str) -> Finder:
-        return Finder(
-            self.site, self.pages, self.memory, self.tables, canonicalize_name(package), self.clock, self.access.tell
-        )
+        files = Files(self.site, self.memory, self.clock, self.access.tell)
+        return Finder(files, self.pages, self.tables, canonicalize_name(package))
 
     def _known_longer(self, lines: Sequence[Line], finder: Finder) -> list[Line]:
         """A variant that the table ends lately may still be listed: then it goes on to what the page says."""

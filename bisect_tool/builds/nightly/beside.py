@@ -19,7 +19,7 @@ from bisect_tool.builds.build import Build, Target
 from bisect_tool.builds.fitting import Fitting, read_wheel_name, target_for
 from bisect_tool.builds.nightly.choice import Line
 from bisect_tool.builds.nightly.finder import Finder
-from bisect_tool.builds.nightly.memory import FileFacts
+from bisect_tool.builds.nightly.listed import is_there
 from bisect_tool.builds.nightly.naming import Naming, wheel_filename
 from bisect_tool.builds.nightly.tables import Span
 
@@ -145,9 +145,8 @@ class Beside:
     def _hidden(self, pin: Pin, build: Build, target: Target) -> str | None:
         day = build.date.date() if build.date else date.max
         addresses = dict.fromkeys(self._candidates(pin, build.variant or "", day, target), day)
-        facts = self.finder.facts(addresses)
-        there = (address for address in addresses if isinstance(one := facts[address], FileFacts) and one.there)
-        return next(there, None)
+        facts = self.finder.files.facts(addresses)
+        return next((address for address in addresses if is_there(facts[address])), None)
 
     def _candidates(self, pin: Pin, variant: str, day: date, target: Target) -> Iterator[str]:
         fitting = Fitting(target)
@@ -156,7 +155,7 @@ class Beside:
                 filename = wheel_filename(pin.name, pin.spelled, target, tag)
                 name = read_wheel_name(filename)
                 if name is not None and fitting.rank(name) is not None:
-                    yield self.finder.site.url(*folder, filename)
+                    yield self.finder.files.site.url(*folder, filename)
 
 
 def _is(pinned: Version, version: Version) -> bool:

@@ -102,7 +102,7 @@ def _variant_spans(tables: Tables, wanted: Wanted) -> Iterator[tuple[str, Span]]
         return
     rows = [row for row in tables.variants if row.name.startswith("cu")]
     for row in sorted(rows, key=lambda row: (number_of(row.name), row.span.first), reverse=True):
-        yield from ((row.name, span) for span in runnable(tables, row, wanted.machine))
+        yield from ((row.name, span) for span in runnable(tables, row, wanted.machine, wanted.target))
 
 
 def number_of(variant: str) -> int:
@@ -110,7 +110,7 @@ def number_of(variant: str) -> int:
     return int(variant.removeprefix("cu"))
 
 
-def runnable(tables: Tables, row: VariantRow, machine: Machine) -> Iterator[Span]:
+def runnable(tables: Tables, row: VariantRow, machine: Machine, target: Target) -> Iterator[Span]:
     """The dates on which the builds of a CUDA variant run with the driver and the GPU; both count only where known."""
     driver = versions.parsed(machine.driver or "")
     if driver is not None and row.driver is not None and driver < row.driver:
@@ -119,7 +119,8 @@ def runnable(tables: Tables, row: VariantRow, machine: Machine) -> Iterator[Span
         yield row.span
         return
     rows = [one for one in tables.architectures if row.name in one.variants]
-    serving = _joined([one.span for one in rows if serves(one, machine.capability)]) if rows else [_EVER]
+    here = [one for one in rows if target.tags[0].platform.endswith(one.machine)]
+    serving = _joined([one.span for one in here if serves(one, machine.capability)]) if rows else [_EVER]
     yield from (both for span in serving if (both := span.meets(row.span)))
 
 

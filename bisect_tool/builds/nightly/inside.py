@@ -79,7 +79,7 @@ class WheelReader:
         told = _assigned(members.get(code, b""))
         found = Inside(read.version, read.requires, told.get("git_version"), told.get("cuda"))
         if build.fingerprint:
-            self.memory.keep_inside(build.location, build.fingerprint, json.dumps(asdict(found)))
+            self.memory.keep_inside(_key(build), build.fingerprint, json.dumps(asdict(found)))
         return found
 
     def known(self, build: Build) -> Inside | None:
@@ -87,7 +87,7 @@ class WheelReader:
         return self._kept(build)
 
     def _kept(self, build: Build) -> Inside | None:
-        text = self.memory.inside(build.location, build.fingerprint) if build.fingerprint else None
+        text = self.memory.inside(_key(build), build.fingerprint) if build.fingerprint else None
         if text is None:
             return None
         values = json.loads(text)
@@ -150,6 +150,11 @@ class RemoteFile:
         self._size, self._etag = int(told[3]), etag
         self._parts[int(told[1])] = answer.content
         return answer.content
+
+
+def _key(build: Build) -> str:
+    """The same whichever host the file comes from."""
+    return f"{build.variant}/{build.filename}"
 
 
 def _read(metadata: str) -> Inside:

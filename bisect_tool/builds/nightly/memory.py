@@ -26,7 +26,7 @@ PATIENCE = 60.0  # seconds to wait for another process
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS files "
     "(address TEXT PRIMARY KEY, asked REAL NOT NULL, there INTEGER NOT NULL, size INTEGER, modified REAL, etag TEXT)",
-    "CREATE TABLE IF NOT EXISTS insides (address TEXT, fingerprint TEXT, inside TEXT, PRIMARY KEY (address, fingerprint))",
+    "CREATE TABLE IF NOT EXISTS contents (file TEXT, fingerprint TEXT, inside TEXT, PRIMARY KEY (file, fingerprint))",
 )
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -112,26 +112,26 @@ class Memory:
         with self._open() as connection:
             connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", rows)
 
-    def inside(self, address: str, fingerprint: str) -> str | None:
+    def inside(self, file: str, fingerprint: str) -> str | None:
         """What was found inside a wheel, None when nobody looked."""
-        return self._known_insides().get((address, fingerprint))
+        return self._known_insides().get((file, fingerprint))
 
-    def keep_inside(self, address: str, fingerprint: str, inside: str) -> None:
+    def keep_inside(self, file: str, fingerprint: str, inside: str) -> None:
         """Remember what is inside a wheel.
 
         Raises `CacheNotWritable`, `DiskFull`.
         """
-        self._known_insides()[address, fingerprint] = inside
+        self._known_insides()[file, fingerprint] = inside
         if self._folder is not None:
             with self._open() as connection:
-                connection.execute("INSERT OR REPLACE INTO insides VALUES (?, ?, ?)", (address, fingerprint, inside))
+                connection.execute("INSERT OR REPLACE INTO contents VALUES (?, ?, ?)", (file, fingerprint, inside))
 
     def _known_insides(self) -> dict[tuple[str, str], str]:
         if self._insides is None:
             self._insides = {}
             if self._folder is not None:
                 with self._open() as connection:
-                    rows = connection.execute("SELECT address, fingerprint, inside FROM insides").fetchall()
+                    rows = connection.execute("SELECT file, fingerprint, inside FROM contents").fetchall()
                 self._insides = {(row[0], row[1]): row[2] for row in rows}
         return self._insides
 

@@ -17,6 +17,8 @@ from bisect_tool.builds.build import Target
 from bisect_tool.builds.fitting import Fitting, read_wheel_name
 from bisect_tool.builds.nightly.tables import Companion, Tables
 
+MACHINES = ("x86_64", "aarch64")  # for which nightlies are built on Linux; they end the platform tags
+
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
@@ -56,7 +58,7 @@ class Naming:
         """The names to look for, most likely first; what was sighted before and after narrows the versions."""
         seen = sorted(sightings, key=lambda sighting: abs((sighting.day - day).days))
         near = seen[0].platform if seen else ""
-        platforms = sorted(self._platforms(day), key=lambda tag: tag != near)
+        platforms = sorted(self.platforms(day), key=lambda tag: tag != near)
         versions = self.versions(day, seen)
         return tuple(self._candidate(day, version, tag) for version in versions for tag in platforms)
 
@@ -78,7 +80,8 @@ class Naming:
             return torch
         return [_beside(companion, version, lag) for lag in range(companion.lag + 1) for version in torch]
 
-    def _platforms(self, day: date) -> list[str]:
+    def platforms(self, day: date) -> list[str]:
+        """The platform tags of a date that fit this machine, most likely first."""
         tags = self.tables.platforms_of(self.package, self.variant, day)
         return [tag for tag in dict.fromkeys(tags) if self._fits(tag)]
 

@@ -6,7 +6,6 @@ variant whose folder its link points into: wheels at the root of the nightlies a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -28,8 +27,7 @@ from bisect_tool.builds.fitting import WheelName, read_wheel_name
 from bisect_tool.builds.index_address import without_credentials
 from bisect_tool.builds.index_faults import not_a_page
 from bisect_tool.builds.nightly.site import OPTION, Site
-
-VARIANT = re.compile(r"cpu|xpu|cu\d+|rocm\d+(\.\d+)*")
+from bisect_tool.builds.nightly.tables import VARIANT
 
 
 @dataclass(frozen=True, slots=True)

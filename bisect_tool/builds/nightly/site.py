@@ -15,7 +15,8 @@ from bisect_tool.builds.index_address import without_credentials
 from bisect_tool.builds.index_faults import refused, unreachable
 from bisect_tool.builds.index_session import open_session
 from bisect_tool.builds.nightly.memory import FileFacts
-from bisect_tool.errors import IndexUnreachable
+from bisect_tool.builds.nightly.tables import VARIANT
+from bisect_tool.errors import IndexUnreachable, SettingError
 
 OPTION = "--nightly-index"
 PYTORCHS_OWN = "https://download.pytorch.org/whl/nightly"
@@ -44,13 +45,12 @@ class Unanswered:
 class Site:
     """The index of nightlies at `address`, without user and password; these are added for its own host only.
 
-    `heads` counts the files that were asked for; the retries of a request count as one.
+    `refuses_head`: it was seen to answer no HEAD, so that one byte is asked for instead.
     """
 
     address: str
     user: str = field(default="", repr=False)
     backoff: float = 0.5
-    heads: int = 0
     refuses_head: bool = False
 
     def url(self, *parts: str) -> str:
@@ -130,7 +130,6 @@ class Site:
 
     def _facts(self, session: requests.Session, address: str) -> FileFacts | Unanswered:
         try:
-            self.heads += 1
             with self._asked(session, self.dressed(address)) as answer:
                 if answer.status_code in _ABSENT:
                     return FileFacts(there=False)
@@ -153,8 +152,19 @@ class Site:
 
 
 def open_site(address: str | None, backoff: float = 0.5) -> Site:
-    """The site at an address as the user gave it, None: PyTorch's own."""
+    """The site at an address as the user gave it, None: PyTorch's own.
+
+    Raises:
+        SettingError: the address is that of one variant, not of all nightlies.
+    """
     url = (address or PYTORCHS_OWN).rstrip("/")
+    shown, _, last = without_credentials(url).rpartition("/")
+    if VARIANT.fullmatch(last):
+        raise SettingError(
+            f"the index of nightlies ends in the folder of a variant: {last}",
+            where=f"{OPTION} {shown}/{last}",
+            advice=f"Give {shown}, and the variant with `variant:` in the spec or --variant.",
+        )
     return Site(without_credentials(url), urlsplit(url).netloc.rpartition("@")[0], backoff)
 
 

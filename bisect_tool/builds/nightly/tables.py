@@ -5,6 +5,7 @@ Nothing here is certain: the tables say where to look. The facts are in `docs/ni
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import Any
 from packaging.version import Version
 
 FILE = Path(__file__).with_name("tables.toml")
+VARIANT = re.compile(r"cpu|xpu|cu\d+|rocm\d+(\.\d+)*")
 FAMILY = ("torch", "torchvision", "torchaudio")
 _NEVER, _ALWAYS = date.max, date.min
 
@@ -74,9 +76,13 @@ class VariantRow:
 
 @dataclass(frozen=True, slots=True)
 class ArchitectureRow:
-    """The GPU architectures in wheels of `variants`: 90 is compute capability 9.0. `ptx`: newer ones are served as well."""
+    """The GPU architectures in wheels of `variants` for a `machine` (`x86_64`): 90 is compute capability 9.0.
+
+    `ptx`: newer ones are served as well.
+    """
 
     variants: tuple[str, ...]
+    machine: str
     span: Span
     have: tuple[int, ...]
     ptx: bool
@@ -176,7 +182,8 @@ def _variant(row: _Row) -> VariantRow:
 
 
 def _architectures(row: _Row) -> ArchitectureRow:
-    return ArchitectureRow(tuple(row["variants"]), _span(row), tuple(row["have"]), row.get("ptx", False))
+    machine = row.get("machine", "x86_64")
+    return ArchitectureRow(tuple(row["variants"]), machine, _span(row), tuple(row["have"]), row.get("ptx", False))
 
 
 def _platform(row: _Row) -> PlatformRow:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from packaging.tags import Tag
 
-from bisect_tool.builds.build import Machine, Wanted
+from bisect_tool.builds.build import Machine, Target, Wanted
 from bisect_tool.builds.fitting import target_for
 from bisect_tool.builds.nightly.choice import Line, Stretch, lines_for, plan, reaching_back, serves
 from bisect_tool.builds.nightly.tables import Span, Tables
@@ -140,5 +141,18 @@ def test_another_python_where_the_preferred_one_is_not_built(tables: Tables) -> 
      ("cu130", (10, 3), True), ("cu130", (12, 1), True), ("cu130", (13, 0), True), ("cu130", (11, 0), False)],
 )  # fmt: skip
 def test_architectures(tables: Tables, variant: str, capability: tuple[int, int], *, runs: bool) -> None:
-    rows = [row for row in tables.architectures if variant in row.variants]
+    rows = [row for row in tables.architectures if variant in row.variants and row.machine == "x86_64"]
     assert [serves(row, capability) for row in rows] == [runs]
+
+
+def test_other_machines_have_other_architectures(tables: Tables) -> None:
+    thor, arm = (
+        Machine("cuda", "580.65.06", (11, 0)),
+        Target("3.11.7", (Tag("cp311", "cp311", "manylinux_2_28_aarch64"),)),
+    )
+    assert lines_for(tables, Wanted("torch", TARGET, machine=thor)) == ()
+    assert {line.variant for line in lines_for(tables, Wanted("torch", arm, machine=thor))} == {
+        "cu130",
+        "cu132",
+        "cu134",
+    }

@@ -210,3 +210,24 @@ def test_asking_for_the_current_file_fails_with_a_reason(index: NightlyIndex) ->
     index.faults.add("torch-*", faults.status(500))
     with pytest.raises(IndexUnreachable, match="status 500"):
         opened.current(build)
+
+
+def test_a_listed_file_that_is_not_there(serve: Serve) -> None:
+    index = serve(date(2026, 2, 1), date(2026, 3, 1))  # before pages had times
+    index.faults.add("torch-*dev20260210*", faults.status(403))
+    index.faults.add("torch-*dev20260211*", faults.status(500))
+    listing = channel(index).listing(wanted("2026-02-01", "2026-03-01"))
+    assert [(left.version, left.detail) for left in listing.left_out] == [
+        ("2.11.0.dev20260210+cpu", "the page lists it, but it is not there"),
+        ("2.11.0.dev20260211+cpu", "the index answered with an error (status 500)"),
+    ]
+    assert len(listing.builds) == 27
+
+
+def test_progress_is_told(serve: Serve) -> None:
+    index = serve(date(2026, 1, 1), date(2026, 10, 9))
+    lines: list[str] = []
+    channel(index, tell=lines.append).listing(wanted("2026-01-01", "2026-10-09"))
+    hidden = 282 - 60
+    rest = hidden - (hidden + 7) // 8
+    assert lines == [f"looking for nightlies of torch in cpu: {done} of {rest} asked for" for done in (64, 128, 192)]

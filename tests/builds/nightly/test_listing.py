@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 
 from bisect_tool.builds.bounds import select
 from bisect_tool.builds.build import LeftOutBecause, Machine
+from bisect_tool.builds.channel import Access, open_channel
 from bisect_tool.builds.fitting import target_for
-from bisect_tool.errors import BoundError, PackageNotFound
+from bisect_tool.errors import BoundError, PackageNotFound, SettingError
 from tests.builds.nightly.conftest import H200, Serve, channel, day_of, days, versions, wanted
 from tests.rig.nightly_index import Hrefs, Missing
 
@@ -228,3 +230,23 @@ def test_a_gpu_that_nothing_runs_on(serve: Serve) -> None:
         "compute capability 8.6\n"
         "  those of these dates: cu130, cu132, cu134; the oldest driver that one of them runs with is 580"
     )
+
+
+def test_a_machine_that_is_too_old_for_the_wheels(serve: Serve) -> None:
+    index = serve(date(2024, 10, 1), date(2025, 2, 1), today=date(2026, 10, 9))
+    asked = wanted("2024-11-01", "2025-02-01")
+    tags = tuple(tag for tag in asked.target.tags if "2_28" not in tag.platform)
+    old = replace(asked, target=replace(asked.target, tags=tags))
+    listing = channel(index).listing(old)
+    assert days(listing)[-1] == "2024-12-18"
+    assert {(left.because, left.detail) for left in listing.left_out if left.date and left.date.year == 2025} == {
+        (LeftOutBecause.MISSING, ""),
+        (LeftOutBecause.NO_WHEEL, "wheels for manylinux_2_28_x86_64"),
+    }
+
+
+def test_the_address_of_one_variant_is_not_that_of_the_nightlies() -> None:
+    with pytest.raises(SettingError) as caught:
+        open_channel("nightly", Access(nightly_index="https://me:secret@download.pytorch.org/whl/nightly/cu130/"))
+    assert "Give https://download.pytorch.org/whl/nightly," in caught.value.advice
+    assert "secret" not in str(caught.value)

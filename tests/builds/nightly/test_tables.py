@@ -25,9 +25,8 @@ def test_versions_follow_each_other(tables: Tables) -> None:
 
 def test_the_rows_of_architectures_do_not_overlap(tables: Tables) -> None:
     for variant in ("cu118", "cu121", "cu124", "cu126", "cu128", "cu129", "cu130", "cu132", "cu134"):
-        spans = sorted(
-            (row.span for row in tables.architectures if variant in row.variants), key=lambda span: span.first
-        )
+        rows = [row for row in tables.architectures if variant in row.variants and row.machine == "x86_64"]
+        spans = sorted((row.span for row in rows), key=lambda span: span.first)
         assert spans
         assert all(before.last < after.first for before, after in pairwise(spans))
 
