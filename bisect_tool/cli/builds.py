@@ -36,11 +36,11 @@ def command(spec: str | None, *, commits: bool, to_json: str | None, **flags: An
     wishes = Wishes(pre=flags["pre"], yanked=flags["yanked"])
     if spec is None:
         wanted = spec_of_flags(changes_in(flags), channels=names())
-        found = list_builds(workshop, wanted, wishes, commits=commits, tell=_tell)
+        found = list_builds(workshop, wanted, wishes, commits=commits, tell=tell)
     else:
         (read,) = adjusted_specs((spec,), flags)
-        found = list_builds_of(workshop, read, wishes, commits=commits, tell=_tell)
-    _tell("")
+        found = list_builds_of(workshop, read, wishes, commits=commits, tell=tell)
+    tell("")
     if to_json == "-":
         click.echo(found.model_dump_json(indent=2))
         return
@@ -51,7 +51,7 @@ def command(spec: str | None, *, commits: bool, to_json: str | None, **flags: An
     click.echo(render(found), nl=False)
 
 
-def _tell(line: str) -> None:
+def tell(line: str) -> None:
     """Work that takes a while, for whoever looks at a terminal."""
     if sys.stderr.isatty():
         click.echo(f"\r\x1b[K{line}", nl=False, err=True)

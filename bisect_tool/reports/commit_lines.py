@@ -37,7 +37,7 @@ class ShownCommit:
 
 @dataclass(frozen=True, slots=True)
 class ShownCommits:
-    """`heading` counts; `first` are to be looked at first, for which `first_says` is the heading; `every` are all in order."""
+    """`heading` counts; `first` are to be looked at first, which `first_says` behind it; `every` are all in order."""
 
     heading: str
     first_says: str
@@ -96,8 +96,8 @@ def _first(
     standing = [row.sha for row in rows if row.folded_with is None]
     if len(standing) <= FEW:
         rest = [by_sha[sha] for sha in standing if sha not in suspects]
-        return (*ranked, *rest)[:FEW], "they are" if len(standing) > 1 else "it is"
-    return tuple(ranked), "look first at" if ranked else ""
+        return (*ranked, *rest)[:FEW], ":" if standing else ""
+    return tuple(ranked), ", look first at:" if ranked else ""
 
 
 def _shown(row: CommitRow, commits: Commits, suspect: Suspect | None) -> ShownCommit:

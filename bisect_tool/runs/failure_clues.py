@@ -35,7 +35,7 @@ class FailureClues:
         said = "\n".join(f"{raised.type}: {raised.message}" for raised in chain) or example.text
         clues = collect_clues(
             sought=sought,
-            failure="\n".join([said, example.signature.message, *_matches(asked.spec, example.name)]),
+            failure="\n".join([said, example.signature.message, *matches_of(asked.spec, example.name)]),
             script=script_text(asked.repro),
             files=TORCH_COMPILER if self._is_of_the_compiler(case, build) else (),
             pins=pins_of(differences),
@@ -85,7 +85,7 @@ def script_text(repro: Repro) -> str:
     return "\n".join(content.decode("utf-8", "replace") for name, content in repro.files if name.endswith(".py"))
 
 
-def _matches(spec: Spec, name: str | None) -> Iterator[str]:
+def matches_of(spec: Spec, name: str | None) -> Iterator[str]:
     """What the spec says that a failure looks like, without the signs of regular expressions."""
     return (re.sub(r"\\\w|[^\w. ]", " ", failure.match) for failure in spec.failures if failure.name == name)
 

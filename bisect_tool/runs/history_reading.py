@@ -27,6 +27,12 @@ class Looked:
     part: Commits
     found: Between | None = None
 
+    @property
+    def is_backwards(self) -> bool:
+        """Whether the second build is an older one on the line of the first."""
+        span = self.found.commits.span if self.found and self.found.commits else None
+        return span is not None and not span.commits and span.only_base > 0
+
     def suspicion(self, clues: Clues) -> Suspicion | None:
         """The ranking of the commits for these clues."""
         if self.found is None or self.found.commits is None:

@@ -319,7 +319,7 @@ class _Maker:
         )
 
     def _differences(self, before: int, after: int) -> tuple[parts.Difference, ...]:
-        return _differences(self._health(before), self._health(after), self.session.asked.spec.package)
+        return differences_of(self._health(before), self._health(after), self.session.asked.spec.package)
 
     def _boundary(self, before: int, after: int) -> parts.Boundary:
         builds = self.session.asked.builds
@@ -461,7 +461,7 @@ def _distinct(name: str, names: dict[tuple[str, str], str], failure: found.Failu
     return tried
 
 
-def _differences(before: Mapping[str, Any], after: Mapping[str, Any], package: str) -> tuple[parts.Difference, ...]:
+def differences_of(before: Mapping[str, Any], after: Mapping[str, Any], package: str) -> tuple[parts.Difference, ...]:
     """Packages and facts that differ, but for the package under test itself."""
     left, right = dict(before.get("packages", {})), dict(after.get("packages", {}))
     if not left or not right:

@@ -105,7 +105,7 @@ def test_the_culprit_is_the_first_suspect(place: Place, project: Project) -> Non
     assert "reading the commits of pytorch/pytorch between" in ran.err
     lines = ran.out.splitlines()
     at = next(n for n, line in enumerate(lines) if line.strip().startswith("commits:"))
-    assert lines[at].strip() == "commits:  7 commits (2 of them cancel out), they are:"
+    assert lines[at].strip() == "commits:  7 commits (2 of them cancel out):"
     assert lines[at + 1].split()[:3] == ["1.", project.culprit.sha[:12], f"#{project.culprit.pull}"]
     assert "touches torch/runtime.py, where the exception came up" in lines[at + 2]
     link = f"https://github.com/pytorch/pytorch/commit/{project.culprit.sha}"

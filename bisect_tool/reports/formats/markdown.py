@@ -106,8 +106,7 @@ def _details(end: answer.End) -> Iterator[str]:
 
 def _commits(commits: ShownCommits) -> Iterator[str]:
     """The commits to look at first with their reasons, the whole list folded away."""
-    says = f", {commits.first_says}:" if commits.first else "."
-    yield f"Between the two builds: {commits.heading}{says}"
+    yield f"Between the two builds: {commits.heading}{commits.first_says or '.'}"
     yield ""
     yield from (f"{number}. {_commit(one)}{_reasons(one)}" for number, one in enumerate(commits.first, 1))
     yield from ([""] if commits.first else [])

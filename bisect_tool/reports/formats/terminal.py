@@ -114,8 +114,7 @@ def _end(end: answer.End) -> Iterator[str]:
 
 def commit_lines(commits: ShownCommits, indent: str) -> Iterator[str]:
     """How many commits there are, which to look at first and why, what is not known."""
-    says = f", {commits.first_says}:" if commits.first else ""
-    yield f"{indent}commits:  {commits.heading}{says}"
+    yield f"{indent}commits:  {commits.heading}{commits.first_says}"
     for number, one in enumerate(commits.first, 1):
         pull = f"{one.pull}  " if one.pull else ""
         head = f"{indent}  {number}. "
