@@ -52,7 +52,7 @@ def wants_of(question: Question, known: Known, policy: Policy) -> Wants:
     steady: list[View] = []
     for view in views:
         wishes += (own := [*end_wishes(question, view, cheap), *_scan(question, view, policy)])
-        if not own and is_studied(view, policy):
+        if not own and is_studied(view.judged, policy):
             wishes += study_wishes(question, known, view, policy)
         else:
             steady.append(view)

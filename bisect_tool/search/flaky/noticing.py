@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from bisect_tool.search.flaky.choice import Prices, Work
+from bisect_tool.search.flaky.choice import NEW_PRICE, Prices, Work
 from bisect_tool.search.flaky.evidence import evidence_of
 from bisect_tool.search.flaky.study import Study, Terms, examine
 from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.policy import Flakiness, Policy
-from bisect_tool.search.prices import USUAL_RUN
 from bisect_tool.search.states import Flaky, Judged, face, trials_of
 from bisect_tool.search.wishes import Purpose, View, Wish
 
 DIFFERING_ENDS = 5  # trials of each end that tell a failure that is always there from one that never is
 AGREEING_ENDS = 9  # trials of each end before both are taken to behave alike, and always so
-OFFERED = 3  # works of a study that are put to the choice among all cases
 NAMELESS = ""  # stands for the failure of a case that was never seen to fail
 
 
-def is_studied(view: View, policy: Policy) -> bool:
-    """Whether the changes of a case are changes of a rate."""
+def is_studied(judged: Mapping[int, Judged], policy: Policy) -> bool:
+    """Whether the changes of a case, with these states, are changes of a rate."""
     if policy.flaky is Flakiness.AUTO:
-        return any(isinstance(state, Flaky) for state in view.judged.values())
+        return any(isinstance(state, Flaky) for state in judged.values())
     return policy.flaky is Flakiness.YES
 
 
 def study_wishes(question: Question, known: Known, view: View, policy: Policy) -> list[Wish]:
-    """What the studies of a case want: nothing when all of them have their verdict. The ends must have been judged."""
+    """What the studies of a case want: nothing when all of them have their verdict. The ends must have been judged.
+
+    Each study asks for the best work only, since its own prices count trials one by one.
+    """
     return [
         _wish(view, work)
         for failure in failures_of(view)
         for one in studies(question, known, view.case, failure, policy)
-        for work in one.works[:OFFERED]
-        if work.bits > 0
+        for work in one.works[:1]
     ]
 
 
@@ -51,7 +51,7 @@ def notice_wishes(view: View, policy: Policy) -> Iterator[Wish]:
 
 def failures_of(view: View) -> tuple[str, ...]:
     """Every failure that a case was seen with, by name; `NAMELESS` alone when it never failed."""
-    seen = {failure for state in view.judged.values() for failure in _shown(state)}
+    seen = {failure for state in view.judged.values() for failure in face(state)}
     return tuple(sorted(seen)) or (NAMELESS,)
 
 
@@ -61,13 +61,9 @@ def studies(question: Question, known: Known, case: str, failure: str, policy: P
 
 
 def _terms(question: Question, known: Known, case: str, policy: Policy) -> Terms:
-    trial = known.prices.running(case) or USUAL_RUN
+    trial = known.prices.running(case) or known.prices.unpack / NEW_PRICE
     making = {build: known.prices.making(build) for build in range(question.size)} if known.prices.speed else {}
     return Terms(policy.confidence, policy.most_flaky_trials, Prices(trial, known.prices.unpack, making))
-
-
-def _shown(state: Judged) -> frozenset[str]:
-    return face(state)
 
 
 def _wish(view: View, work: Work) -> Wish:
