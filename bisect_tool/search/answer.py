@@ -6,62 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bisect_tool.search.episodes import End, Episode, Hole, Kind
+from bisect_tool.search.flaky.episodes import episodes_of
+from bisect_tool.search.flaky.noticing import is_studied, studies
+from bisect_tool.search.flaky.study import Study
 from bisect_tool.search.knowledge import Known, Question, judged_of, timelines
 from bisect_tool.search.luck import is_convincing
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.states import Judged, State, Untestable, face
 
-
-class Kind(StrEnum):
-    """How sure one end of an episode is.
-
-    `EXACT`: the two builds are neighbours, both verified. `NARROWED`: builds between them could not be tested, were not
-    tried, or one side may be luck. `OPEN`: the episode reaches the edge of what could be tested.
-    """
-
-    EXACT = "exact"
-    NARROWED = "narrowed"
-    OPEN = "open"
-
-
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """A build inside an end without a verdict: `reason`, or None when it was not tried."""
-
-    build: int
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """One end of an episode, from `before` (the older build) to `after`; one of them is None when the end is open.
-
-    `other` are the failures that the side without this failure has instead: they may hide it.
-    """
-
-    kind: Kind
-    before: int | None
-    after: int | None
-    holes: tuple[Hole, ...] = ()
-    other: frozenset[str] = frozenset()
-    verified: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Episode:
-    """A stretch of builds that show a failure."""
-
-    appeared: End
-    fixed: End
+__all__ = ["Answer", "End", "Episode", "FailureAnswer", "Hole", "Kind", "Outcome", "answer"]
 
 
 @dataclass(frozen=True, slots=True)
 class FailureAnswer:
-    """One failure of one case, with all its episodes, oldest first."""
+    """One failure of one case, with all its episodes, oldest first.
+
+    `studies` are those of its rate, oldest first, when it comes and goes: the episodes then rest on their verdicts.
+    """
 
     failure: str
     case: str
     episodes: tuple[Episode, ...]
+    studies: tuple[Study, ...] = ()
 
 
 class Outcome(StrEnum):
@@ -97,11 +64,21 @@ def answer(question: Question, known: Known, policy: Policy | None = None) -> An
     policy = policy or Policy()
     lines = timelines(question, known, (*question.controls, *question.tests))
     failures = tuple(
-        FailureAnswer(failure, case, _episodes(question, lines[case], failure, policy))
+        _answer_of(question, known, policy, lines[case], case, failure)
         for case in question.tests
         for failure in _failures_of(lines[case])
     )
     return Answer(_outcome(question, lines, failures), failures, lines)
+
+
+def _answer_of(
+    question: Question, known: Known, policy: Policy, states: dict[int, State], case: str, failure: str
+) -> FailureAnswer:
+    judged = judged_of(states)
+    if is_studied(judged, policy):
+        found = studies(question, known, case, failure, policy)
+        return FailureAnswer(failure, case, episodes_of(states, failure, found), found)
+    return FailureAnswer(failure, case, _episodes(question, states, failure, policy))
 
 
 def _failures_of(states: Mapping[int, State]) -> list[str]:

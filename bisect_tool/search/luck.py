@@ -32,13 +32,13 @@ def chance_of_luck(shown: int, trials: int, without: int) -> float:
 def is_settled(judged: Mapping[int, Judged], build: int, other: int, policy: Policy) -> bool:
     """Whether `build` was run often enough, next to `other`: nothing more is to be spent on it."""
     trials = trials_of(judged[build])
-    return trials >= max(policy.most_trials, 1 + policy.verify) or is_convincing(judged, build, other, policy)
+    return trials >= max(policy.most_trials, 1 + policy.repeats) or is_convincing(judged, build, other, policy)
 
 
 def is_convincing(judged: Mapping[int, Judged], build: int, other: int, policy: Policy) -> bool:
     """Whether the trials of `build` show that it differs from `other`; false for a failure too rare to rule out."""
     state, beside = judged[build], judged[other]
-    enough = 1 + policy.verify
+    enough = 1 + policy.repeats
     if isinstance(state, Flaky) and face(state) - face(beside):
         enough = max(enough, min(FLAKY_TRIALS, policy.most_trials))
     if trials_of(state) < enough:
@@ -49,7 +49,7 @@ def is_convincing(judged: Mapping[int, Judged], build: int, other: int, policy: 
 
 def missing_trials(state: Judged, policy: Policy) -> int:
     """How many more trials a side of a transition needs at least, 1 or more, should all of them agree."""
-    enough = min(FLAKY_TRIALS, policy.most_trials) if isinstance(state, Flaky) else 1 + policy.verify
+    enough = min(FLAKY_TRIALS, policy.most_trials) if isinstance(state, Flaky) else 1 + policy.repeats
     return max(1, enough - trials_of(state))
 
 

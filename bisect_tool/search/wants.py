@@ -5,6 +5,8 @@
 3. Repeats: both sides of every transition are run again until enough fresh trials agree (see `luck`). With them goes a
    look aside, into stretches that are so wide that another failure may hide there.
 
+A case whose failures come and go is studied instead (see `flaky`): its trials are wanted in the first stage.
+
 A stage begins when nothing is left of those before. What each case wants depends on what is known of this case alone, and
 not on prices: so it changes only with the results.
 """
@@ -17,6 +19,7 @@ from math import ceil, log2
 
 from bisect_tool.search import holes
 from bisect_tool.search.ends import end_wishes
+from bisect_tool.search.flaky.noticing import is_studied, notice_wishes, study_wishes
 from bisect_tool.search.knowledge import Gap, Known, Question
 from bisect_tool.search.luck import is_settled, missing_trials
 from bisect_tool.search.policy import Policy
@@ -45,14 +48,22 @@ def wants_of(question: Question, known: Known, policy: Policy) -> Wants:
     """What the question wants now."""
     views = views_of(question, known)
     cheap = known.prices.classes(known.ready) if question.open_start else ()
-    wishes = [wish for view in views for wish in (*end_wishes(question, view, cheap), *_scan(question, view, policy))]
-    splits = [Split(view.case, gap) for view in views for gap in view.open_gaps if is_splittable(gap)]
+    wishes: list[Wish] = []
+    steady: list[View] = []
+    for view in views:
+        wishes += (own := [*end_wishes(question, view, cheap), *_scan(question, view, policy)])
+        if not own and is_studied(view.judged, policy):
+            wishes += study_wishes(question, known, view, policy)
+        else:
+            steady.append(view)
+            wishes += () if own else notice_wishes(view, policy)
+    splits = [Split(view.case, gap) for view in steady for gap in view.open_gaps if is_splittable(gap)]
     if not wishes and not splits and policy.scan is None:
-        splits = [look for view in views for look in _second_look(question, view)]
+        splits = [look for view in steady for look in _second_look(question, view)]
     if not wishes and not splits:
-        wishes = [wish for view in views for wish in _repeats(known, view, policy)]
-        splits = [look for view in views for look in _look_aside(question, view, policy)]
-    return Wants(tuple(wishes), tuple(splits), _steps_left(question, views, wishes, splits))
+        wishes = [wish for view in steady for wish in _repeats(known, view, policy)]
+        splits = [look for view in steady for look in _look_aside(question, view, policy)]
+    return Wants(tuple(wishes), tuple(splits), _steps_left(question, steady, wishes, splits))
 
 
 def is_splittable(gap: Gap) -> bool:
@@ -92,7 +103,7 @@ def _second_look(question: Question, view: View) -> Iterator[Split]:
 
 
 def _look_aside(question: Question, view: View, policy: Policy) -> Iterator[Split]:
-    if not policy.verify or policy.aside is None or view.is_steady:
+    if not policy.repeats or policy.aside is None or view.is_steady:
         return
     for gap in view.gaps:
         if not gap.differs and gap.untried >= policy.aside * question.size and is_splittable(gap):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from bisect_tool.search.knowledge import Gap, Known, Question, control_state
+from bisect_tool.search.knowledge import Gap, Known, Question, blocked_builds, inside, results_by_case
 from bisect_tool.search.states import Fail, Pass, Result
 
 
@@ -55,13 +54,8 @@ class Evidence:
 
     def gaps(self, judged: list[int]) -> list[Gap]:
         """The stretches between neighbouring judged builds, with the untestable builds inside."""
-        in_vain = sorted(self.untestable)
-        return [
-            Gap(
-                before, after, tuple(in_vain[bisect_right(in_vain, before) : bisect_left(in_vain, after)]), differs=True
-            )
-            for before, after in pairwise(judged)
-        ]
+        in_vain = tuple(sorted(self.untestable))
+        return [Gap(before, after, inside(in_vain, before, after), differs=True) for before, after in pairwise(judged)]
 
 
 def showing(results: Iterable[Result], failure: str) -> tuple[bool, ...]:
@@ -83,15 +77,13 @@ def evidence_of(question: Question, known: Known, case: str, failure: str) -> Ev
     A build that was run and whose trials all say nothing is untestable: it could not be judged, or another failure hides
     this one there.
     """
-    trials: dict[int, tuple[bool, ...]] = {}
-    untestable = set(known.broken)
-    for (name, build), results in known.results.items():
-        if name in question.controls and control_state(question, known, build) is not None:
-            untestable.add(build)
-        elif name == case and results:
-            ran = showing(results, failure)
-            trials[build] = ran
-            if not ran:
-                untestable.add(build)
-    usable = {build: ran for build, ran in trials.items() if build not in untestable}
-    return Evidence(question.size, usable, frozenset(untestable), known.ready)
+    seen = results_by_case(known)
+    blocked = blocked_builds(question, known, seen)
+    ran = {
+        build: showing(results, failure)
+        for build, results in seen.get(case, {}).items()
+        if results and build not in blocked
+    }
+    usable = {build: trials for build, trials in ran.items() if trials}
+    untestable = frozenset(blocked) | (frozenset(ran) - frozenset(usable))
+    return Evidence(question.size, usable, untestable, known.ready, question.weights)

@@ -6,18 +6,24 @@
    the one that says most about it for each second (`choice`).
 3. Once a place has the confidence that is asked for, it is the verdict.
 
+4. On both sides of a place that was found, and inside a range whose ends are alike, the trials so far are asked whether
+   they hint at a further change. If they do, that part is studied in the same way, with a test of its own: a hint never
+   makes a name. Without a hint one change of rate is presumed.
+
 Half of the doubt that is left by the confidence is spent on 1, half on 2.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from bisect_tool.search.flaky.belief import Belief, Share, believe, places_of
+from bisect_tool.search.flaky.belief import NO_CHANGE, Belief, Share, believe, places_of
 from bisect_tool.search.flaky.choice import Prices, Work, choices, is_closed
 from bisect_tool.search.flaky.difference import Comparison, Finding, compare
 from bisect_tool.search.flaky.evidence import Evidence
 from bisect_tool.search.flaky.interval import Rate, rate_of
+from bisect_tool.search.flaky.rates import alike, sides
 from bisect_tool.search.flaky.verdict import Found, NoReliableChange, NotConverged, Verdict
 
 
@@ -102,3 +108,43 @@ def _sides(evidence: Evidence, best: Share, low: int, high: int) -> tuple[Rate, 
     older = [build for build in judged if build <= best.gap.before]
     newer = [build for build in judged if build >= best.gap.after]
     return rate_of(evidence.total(older)), rate_of(evidence.total(newer))
+
+
+def examine(evidence: Evidence, terms: Terms) -> tuple[Study, ...]:
+    """Every study of one failure, oldest first: of the whole range, or of its parts where it changes more than once.
+
+    Empty as long as fewer than two builds have trials.
+    """
+    judged = evidence.judged(0, evidence.size - 1)
+    return tuple(_examine(evidence, terms, judged[0], judged[-1])) if len(judged) > 1 else ()
+
+
+def _examine(evidence: Evidence, terms: Terms, low: int, high: int) -> Iterator[Study]:
+    whole = study(evidence, terms, low, high)
+    match whole.verdict:
+        case Found(before, after):
+            if _hints(evidence, low, before):
+                yield from _examine(evidence, terms, low, before)
+            yield whole
+            if _hints(evidence, after, high):
+                yield from _examine(evidence, terms, after, high)
+        case NoReliableChange() if (odd := _odd_one(evidence, low, high)) is not None:
+            yield from _examine(evidence, terms, low, odd)
+            yield from _examine(evidence, terms, odd, high)
+        case _:
+            yield whole
+
+
+def _hints(evidence: Evidence, low: int, high: int) -> bool:
+    """Whether the trials so far are better explained by a change between two builds than by one rate."""
+    return len(evidence.judged(low, high)) > 1 and believe(evidence, low, high).no_change < NO_CHANGE
+
+
+def _odd_one(evidence: Evidence, low: int, high: int) -> int | None:
+    """The build inside a range that is best explained by a rate of its own, unlike that of all others; None for none."""
+    judged = evidence.judged(low, high)
+    total = evidence.total(judged)
+    alone, _ = alike(total)
+    odds = {build: sides(evidence.tally(build), total - evidence.tally(build)).log_chance for build in judged[1:-1]}
+    best = max(odds, key=lambda build: (odds[build], -build), default=None)
+    return best if best is not None and odds[best] > alone else None
