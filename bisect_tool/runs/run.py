@@ -14,7 +14,16 @@ from bisect_tool.environments.cache_folder import CacheFolder, open_cache
 from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.environments.uv import Uv, find_uv
-from bisect_tool.errors import Answered, BisectError, EmptyRange, interrupted
+from bisect_tool.errors import (
+    Answered,
+    BisectError,
+    BoundError,
+    EmptyRange,
+    HistoryUnavailable,
+    RevisionUnknown,
+    SettingError,
+    interrupted,
+)
 from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
@@ -24,7 +33,7 @@ from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.session import Session
-from bisect_tool.runs.stages import next_stage
+from bisect_tool.runs.stages import goes_to_commits, next_stage
 from bisect_tool.runs.surveying import Means, Stage, Wishes
 from bisect_tool.settings import Settings
 from bisect_tool.spec.reading import ReadSpec
@@ -49,6 +58,7 @@ class Workshop:
             token=token_in(self.environ),
             cache=self.cache.pages,
             api=settings.github_api,
+            repositories=self.cache.repositories,
             environ=self.environ,
         )
         return Means(access, history, self.uv, self.environ)
@@ -97,11 +107,15 @@ def run_specs(
 
 @dataclass(slots=True)
 class _Course:
-    """How far one spec has come: the sessions and runs, one for each channel that was searched, the trials known before."""
+    """How far one spec has come: the sessions and runs, one for each channel that was searched, the trials known before.
+
+    `notes` say why it went no further.
+    """
 
     runs: list[str]
     sessions: list[Session]
     known: int
+    notes: list[str] = field(default_factory=list)
 
     @property
     def last(self) -> Session:
@@ -178,10 +192,18 @@ class _Run:
 
     def _go_on(self, course: _Course, environments: Environments) -> bool:
         """Take up the next channel of a spec; False when there is none, or nothing to look closer at."""
-        stage = next_stage(course.last)
-        if stage is None:
+        means = self.workshop.means(lambda line: self.tell(events.Notice(line)))
+        try:
+            stage = next_stage(course.last, means)
+            if stage is None:
+                return False
+            asked = self._ask(course.last.asked.read, stage)
+        except (HistoryUnavailable, RevisionUnknown, SettingError, EmptyRange, BoundError) as error:
+            if not goes_to_commits(course.last):
+                raise
+            course.notes.append(f"the commits were not searched: {error.what}; {error.advice}")
             return False
-        self._add(course, Session(self._ask(course.last.asked.read, stage), self.results, environments, self.pace))
+        self._add(course, Session(asked, self.results, environments, self.pace))
         return True
 
     def _reports(self, courses: Sequence[_Course], *, unfinished: bool) -> tuple[Report, ...]:
@@ -196,6 +218,7 @@ class _Run:
                 repeat=repeat_command(course.sessions[0].asked),
                 trials_known=course.known,
                 unfinished=unfinished,
+                notes=tuple(course.notes),
             )
             report = report_of(course.sessions, circumstances)
             for run in course.runs:
