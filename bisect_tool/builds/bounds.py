@@ -22,7 +22,7 @@ class Selection:
 
     `open_start` says that no `from` was given, so that the first build is the oldest there is and not a chosen one.
     `notes` are sentences about bounds that moved. `left_out` are the versions of the range that are not builds, in the
-    order of the listing, which is that of the dates when `dated`.
+    order of the listing, which is that of the dates when `dated`. `is_bounded` as in `Listing`.
     """
 
     builds: tuple[Build, ...]
@@ -30,6 +30,7 @@ class Selection:
     notes: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
     dated: bool = False
+    is_bounded: bool = False
 
 
 def select(listing: Listing, from_: str | None, to: str | None, *, least: int = 2) -> Selection:
@@ -43,6 +44,8 @@ def select(listing: Listing, from_: str | None, to: str | None, *, least: int = 
         BoundError: a bound is neither date nor version, the listing has no dates, or `from` is after `to`.
         EmptyRange: fewer than `least` builds lie inside.
     """
+    if listing.is_bounded:
+        return Selection(listing.builds, from_ is None, (), listing.left_out, is_bounded=True)
     limits = _limits(listing, from_, to)
     builds = [build for build in listing.builds if all(limit.admits(build) for limit in limits)]
     if len(builds) < least:
@@ -57,7 +60,9 @@ def select(listing: Listing, from_: str | None, to: str | None, *, least: int = 
 
 
 def between_left_out(selection: Selection, before: Build, after: Build) -> tuple[LeftOut, ...]:
-    """The left-out versions whose place in the order is between two builds."""
+    """The left-out versions whose place in the order is between two builds; commits have no such order."""
+    if selection.is_bounded:
+        return ()
     low, high = (place_of(build, dated=selection.dated) for build in (before, after))
     return tuple(left for left in selection.left_out if low < place_of(left, dated=selection.dated) < high)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
+from pathlib import Path
 
 from packaging.tags import Tag
 
@@ -21,6 +23,9 @@ class Build:
     `main_revision` the commit of the main line that it stands for, where that is another one (PyTorch's nightly branch).
     `hidden`: it can be had, but the index does not list it. `fingerprint` tells one content of the file from another
     where the place gives no hash: its ETag or time of modification.
+
+    A commit is a build too: its `revision` is the commit, its `version` the first digits of it. `is_source` says that it is
+    built from its source; `base` is the build whose binaries its Python files are laid over.
     """
 
     package: str
@@ -37,6 +42,8 @@ class Build:
     main_revision: str | None = None
     hidden: bool = False
     fingerprint: str | None = None
+    base: Build | None = None
+    is_source: bool = False
 
     @property
     def label(self) -> str:
@@ -49,6 +56,10 @@ class Build:
 
         A fingerprint says it all: the size may be known only some of the time.
         """
+        if self.base is not None:
+            return f"commit:{self.revision} over {self.base.identity}"
+        if self.is_source:
+            return f"commit:{self.revision}"
         if self.sha256:
             return f"sha256:{self.sha256}"
         if self.fingerprint:
@@ -66,6 +77,7 @@ class LeftOutBecause(Enum):
     DATE = "not of the dates asked for"
     MISSING = "missing"
     SAME_COMMIT = "the same commit as an earlier one"
+    NO_PYTHON = "without a change of the package's Python files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +112,27 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of commits that a coarser channel has found: `base` and what came after it until `head`, full hashes.
+
+    `over` is the build whose binaries are taken for all of them, the one after the stretch, from the channel `over_channel`;
+    its `main_revision` is the commit that it was built from. None: every commit is built from source.
+    """
+
+    base: str
+    head: str
+    over: Build | None = None
+    over_channel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """What to ask of a channel.
 
     `variant` is one of the channel's, or `auto`. `from_` and `to` are the bounds as the user gave them: a channel need not
     list what lies outside, where listing costs something. `target` is for the Python that is preferred; a channel whose
-    builds of `target` do not cover the range may take some of `other_targets`.
+    builds of `target` do not cover the range may take some of `other_targets`. `spans`, where there are any, are the stretches
+    of commits to list, instead of what the bounds say.
     """
 
     package: str
@@ -117,6 +144,7 @@ class Wanted:
     to: str | None = None
     machine: Machine = Machine()
     other_targets: tuple[Target, ...] = ()
+    spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +153,8 @@ class Listing:
 
     `dated` says that the order is that of the dates (a stream of nightlies) and not that of the versions. `source` names
     the index or the folder for people. `has_upload_times` says whether requirements can be resolved as of a date there.
-    `notes` are sentences about the choice: the variant, the Python version.
+    `notes` are sentences about the choice: the variant, the Python version. `is_bounded`: the builds are those of the range
+    already, in an order that neither dates nor versions tell (commits).
 
     Two neighbours of one date with different variants or Python versions are a seam: the code is the same on both sides.
     """
@@ -136,6 +165,33 @@ class Listing:
     dated: bool = False
     has_upload_times: bool = True
     notes: tuple[str, ...] = ()
+    is_bounded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file that differs between the commit of the binaries and the one that is laid over them.
+
+    `path` is that in the repository. `content` is None where the commit does not have the file; `was` is git's hash of the
+    content that the commit of the binaries has, None where that has none.
+    """
+
+    path: str
+    content: bytes | None = field(repr=False)
+    was: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Files to be laid over the environment of `Build.base`.
+
+    `folders` are the top folders that the files belong to. `under` says how the base is installed, `changes` gives the files;
+    it may raise `HistoryUnavailable`.
+    """
+
+    folders: tuple[str, ...]
+    under: Callable[[], Installation] = field(repr=False)
+    changes: Callable[[], tuple[FileChange, ...]] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +202,9 @@ class Installation:
     `constraints` are requirements that hold for whatever else is installed, unless the spec pins that package. `overrides`
     are requirements that replace those of every package. `instead_of` are names (in canonical form) that the spec requires
     and that `requirements` already serve.
+
+    A commit has no file yet: with `check_out`, which writes its source into a folder (and may raise `HistoryUnavailable`),
+    a wheel is built first. With `layer`, nothing is installed: the files are laid over the environment of the base.
     """
 
     requirements: tuple[str, ...]
@@ -154,3 +213,5 @@ class Installation:
     constraints: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     instead_of: frozenset[str] = frozenset()
+    check_out: Callable[[Path], None] | None = field(default=None, repr=False)
+    layer: Layer | None = None

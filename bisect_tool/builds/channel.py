@@ -15,6 +15,7 @@ from typing import Protocol, cast
 
 from bisect_tool.builds import channels
 from bisect_tool.builds.build import Build, Installation, Listing, Wanted
+from bisect_tool.builds.commits.line import CommitLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ class Access:
 
     `index` is the address of the package index (None: the usual settings decide), `nightly_index` that of the nightlies
     (None: PyTorch's own), `wheelhouse` a folder of wheels, `pages` a folder to keep answers in. `tell` takes a line about
-    work that takes a while ("looking for builds: 120 of 366 dates").
+    work that takes a while ("looking for builds: 120 of 366 dates"). `line` opens the history of the package, for a channel
+    whose builds are commits: the rooms that know git come after this one.
     """
 
     index: str | None = None
@@ -31,6 +33,7 @@ class Access:
     pages: Path | None = None
     nightly_index: str | None = None
     tell: Callable[[str], None] = field(default=lambda _line: None, repr=False)
+    line: Callable[[], CommitLine] | None = field(default=None, repr=False)
 
 
 class Channel(Protocol):

@@ -17,11 +17,12 @@ from bisect_tool.builds.build import Build, LeftOut, Listing
 
 Place = tuple[datetime, Version]
 _BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
+_NO_VERSION = Version("0")  # a commit has a place in time only
 
 
 def place_of(entry: Build | LeftOut, *, dated: bool) -> Place:
     """What the order of a listing sorts by: the date (only in a dated stream), then the version."""
-    return (entry.date or _BEGINNING) if dated else _BEGINNING, Version(entry.version)
+    return (entry.date or _BEGINNING) if dated else _BEGINNING, versions.parsed(entry.version) or _NO_VERSION
 
 
 class Side(Enum):

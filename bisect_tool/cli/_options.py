@@ -47,7 +47,7 @@ def question_options(function: F) -> F:
         click.option("--device", metavar="DEVICE", help="cuda or cpu."),
         click.option("--to", "to", metavar="BOUND", help="Last build: a version or a date."),
         click.option("--from", "from_", metavar="BOUND", help="First build: a version or a date."),
-        click.option("--channel", metavar="NAME", help="Where builds come from: nightly, release, wheelhouse."),
+        click.option("--channel", metavar="NAME", help="Where builds come from: commit, nightly, release, wheelhouse."),
         click.option("--variant", metavar="NAME", help="Variant of nightlies: auto, cpu, cu130, rocm7.2, xpu."),
         click.option("--package", metavar="NAME", help="The package whose builds are tested."),
     ):

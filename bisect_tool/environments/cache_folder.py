@@ -42,6 +42,11 @@ class CacheFolder:
         return self.root / "pages"
 
     @property
+    def repositories(self) -> Path:
+        """Clones of repositories whose commits are built."""
+        return self.root / "repositories"
+
+    @property
     def locks(self) -> Path:
         """Lock files; they hold nothing."""
         return self.root / "locks"

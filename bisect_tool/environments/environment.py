@@ -8,14 +8,14 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from bisect_tool.builds.build import Build, Installation
-from bisect_tool.environments import installing, locks, room
+from bisect_tool.environments import installing, locks, making, room
 from bisect_tool.environments.cache_folder import CacheFolder, disk_full
 from bisect_tool.environments.health import NO_SPACE, Health, NotHealthy, ProbeBroke, prove
 from bisect_tool.environments.interpreter import Interpreter
@@ -53,6 +53,11 @@ class EnvironmentKey:
             f"system:{self.interpreter.path}" if self.base_system else "isolated",
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    @property
+    def base(self) -> EnvironmentKey | None:
+        """That of the environment which this one is laid over; None for one that stands alone."""
+        return replace(self, build=self.build.base) if self.build.base is not None else None
 
     @property
     def folder_name(self) -> str:
@@ -130,11 +135,38 @@ class Environments:
         as_of: datetime | None,
         tell: Callable[[Step], None] = lambda _step: None,
     ) -> Iterator[Environment]:
-        """The environment of `key`, made where needed, kept from removal while the context lasts.
+        """The environment of `key`, made where needed, kept from removal while the context lasts; so is the one under it.
 
         Raises `BuildUnusable` when the build is to blame; `DiskFull`, `DownloadFailed`, `MachineFault`, `RequirementsUnmet`,
         `UvMissing` when it is not.
         """
+        with ExitStack() as stack:
+            if key.base is not None:
+                self._open_base(stack, key.base, install, device, as_of, tell)
+            yield stack.enter_context(self._use(key, install, device, as_of, tell))
+
+    def _open_base(
+        self,
+        stack: ExitStack,
+        key: EnvironmentKey,
+        install: Callable[[], Installation],
+        device: str,
+        as_of: datetime | None,
+        tell: Callable[[Step], None],
+    ) -> None:
+        """Hold the environment that another one is laid over; it is made as of its own date."""
+        time_of = key.build.date if as_of is not None else None
+        stack.enter_context(self.use(key, lambda: _under(install()), device=device, as_of=time_of, tell=tell))
+
+    @contextmanager
+    def _use(
+        self,
+        key: EnvironmentKey,
+        install: Callable[[], Installation],
+        device: str,
+        as_of: datetime | None,
+        tell: Callable[[Step], None],
+    ) -> Iterator[Environment]:
         folder, lock = self._folder(key), self.cache.locks / f"{key.folder_name}.lock"
         cached, seconds = True, 0.0
         while True:
@@ -200,11 +232,11 @@ class Environments:
             base_system=key.base_system,
             as_of=as_of,
         )
+        base = self._folder(key.base) if key.base is not None else None
         try:
-            notes = installing.install(
+            notes = making.fill(
                 order,
-                folder / "venv",
-                self.uv,
+                making.Site(folder, self.uv, self.environ, base),
                 on_download=tell,
                 on_trouble=lambda *what: tell(Trouble(*what)),
                 sleep=self.sleep,
@@ -236,7 +268,8 @@ class Environments:
                     base_system=key.base_system,
                 )
             except NotHealthy as error:
-                raise BuildUnusable(str(error)) from error
+                where = "overlay not valid here: " if key.base is not None else ""
+                raise BuildUnusable(f"{where}{error}") from error
             except ProbeBroke as error:
                 reason = str(error)
                 tell(Trouble(reason, attempt, attempts))
@@ -248,6 +281,13 @@ class Environments:
             advice="look at the memory and the devices of this machine (`free -h`, `nvidia-smi`, `dmesg`), then run the same "
             "command again",
         )
+
+
+def _under(installation: Installation) -> Installation:
+    """How the environment under a layer is installed."""
+    if installation.layer is None:
+        raise ValueError("a build with a base is installed as a layer")
+    return installation.layer.under()
 
 
 def remove(folder: Path) -> None:

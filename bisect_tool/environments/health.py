@@ -67,7 +67,9 @@ def prove(
     if base_system:
         _check_requirements(found)
     facts = found.get("torch") or {}
-    revision = facts.get("git_version") if canonicalize_name(build.package) == "torch" else build.revision
+    is_commit = build.is_source or build.base is not None
+    names_itself = canonicalize_name(build.package) == "torch" and not is_commit
+    revision = facts.get("git_version") if names_itself else build.revision
     return Health(found["version"], revision, found["python"], found["packages"], facts)
 
 
@@ -126,8 +128,9 @@ def _last_words(status: int, text: str) -> str:
 
 
 def _compare(build: Build, found: Mapping[str, Any], programs: Path) -> None:
-    if not _same_version(build.version, found["version"]):
-        raise NotHealthy(f"the wheel calls itself {found['version']}, not {build.version}")
+    meant = build.base or build  # the version of a layer is that of its binaries
+    if not build.is_source and not _same_version(meant.version, found["version"]):
+        raise NotHealthy(f"the wheel calls itself {found['version']}, not {meant.version}")
     if found["is_empty"]:
         raise NotHealthy("its wheel holds nothing but its own description")
     home = programs.parent.resolve()
@@ -137,8 +140,8 @@ def _compare(build: Build, found: Mapping[str, Any], programs: Path) -> None:
         if home not in Path(file).resolve().parents and home not in Path(file).parents:
             raise NotHealthy(f"its module {module} would be imported from {file}, not from its environment")
     torch = found.get("torch")
-    if canonicalize_name(build.package) == "torch" and torch:
-        _compare_torch(build, torch)
+    if canonicalize_name(build.package) == "torch" and torch and not build.is_source:
+        _compare_torch(meant, torch)
 
 
 def _compare_torch(build: Build, torch: Mapping[str, Any]) -> None:

@@ -73,7 +73,7 @@ def install(
 
     Raises `NotInstallable` when the build is to blame, a `BisectError` when it is not.
     """
-    _make_venv(order, venv, uv)
+    make_venv(order, venv, uv)
     notes: list[str] = []
     for grace in GRACE:
         failure = _attempts(order, venv, uv, grace, on_download, on_trouble, sleep)
@@ -89,18 +89,19 @@ def install(
     return notes
 
 
-def _make_venv(order: Order, venv: Path, uv: Uv) -> None:
+def make_venv(order: Order, venv: Path, uv: Uv) -> None:
+    """An empty virtual environment for the interpreter of `order`. Raises a `BisectError`."""
     words = ["venv", "--no-project", "--python", str(order.interpreter.path)]
     if order.base_system:
         words.append("--system-site-packages")
     made = uv.call(*words, str(venv))
     if isinstance(made, UvFailure):
-        raise _fault(order, made)
+        raise fault(order, made)
     if order.base_system and order.interpreter.in_environment:
         # The base of a virtual environment is the interpreter under it, not its packages: name them.
         # As a site, not as a mere path, so that its own `.pth` files count too: editable installations are such.
         base = f"import site; site.addsitedir({str(order.interpreter.purelib)!r})\n"
-        (_purelib(venv) / "_bisect_base.pth").write_text(base)
+        (purelib_of(venv) / "_bisect_base.pth").write_text(base)
 
 
 def _attempts(
@@ -176,13 +177,14 @@ def _is_one_version(part: Specifier) -> bool:
     return part.operator in {"==", "==="} and not part.version.endswith(".*")
 
 
-def _purelib(venv: Path) -> Path:
+def purelib_of(venv: Path) -> Path:
+    """The site-packages folder of a virtual environment."""
     return next((venv / "lib").glob("python*")) / "site-packages"
 
 
 def _add_hook(venv: Path) -> None:
     """Put the exception hook into the environment: new files, because installed ones are hard links into uv's cache."""
-    packages = _purelib(venv)
+    packages = purelib_of(venv)
     (packages / "_bisect_exception_hook.py").write_bytes(HOOK.read_bytes())
     (packages / "_bisect_exception_hook.pth").write_text("import _bisect_exception_hook\n")
 
@@ -197,7 +199,7 @@ def _blamed(order: Order, uv: Uv, failure: UvFailure) -> Exception:
         return NotInstallable("the index lists its wheel but does not have it")
     if failure.blame is Blame.DAMAGED and _is_damaged_at_the_source(order.build, failure):
         return NotInstallable(f"its wheel is damaged: {failure.reason}")
-    return _fault(order, failure)
+    return fault(order, failure)
 
 
 def _is_gone(build: Build, failure: UvFailure) -> bool:
@@ -289,7 +291,7 @@ def _hash_of_file(path: Path) -> str | None:
         return None
 
 
-def _fault(order: Order, failure: UvFailure) -> BisectError:
+def fault(order: Order, failure: UvFailure) -> BisectError:
     """The error that stops the run: the machine, the network or the cache is to blame."""
     where = f"{order.build.package} {order.build.version}"
     again = "then run the same command again: it goes on from where it stopped"

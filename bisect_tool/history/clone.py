@@ -79,6 +79,15 @@ class ClonedSource:
         """Every commit of the development branch, oldest first, parents before children."""
         return tuple(self._log("--topo-order", "--reverse", self._branch(self.project.branch)))
 
+    def tip(self) -> str:
+        """The newest commit of the development branch."""
+        return self._branch(self.project.branch)
+
+    def first_parents(self, head: str, base: str | None) -> list[Commit]:
+        """The commits of the first-parent line of `head` that `base` lacks (None: all of them), oldest first."""
+        stretch = self.resolve(head) if base is None else f"{self.resolve(base)}..{self.resolve(head)}"
+        return self._log("--first-parent", "--topo-order", "--reverse", stretch)
+
     def merge_base(self, one: str, other: str) -> str | None:
         """The newest commit that both have."""
         try:

@@ -74,7 +74,8 @@ class HistoryAccess:
     """How a history may be reached.
 
     `clone` is a folder with a git repository; without one, GitHub's API is asked, with `token` if there is one. `cache` is a
-    folder for its answers. `api` is another address of the API. `offline`: only what the cache has.
+    folder for its answers. `api` is another address of the API. `offline`: only what the cache has. `repositories` is a
+    folder for clones of the tool's own, which only a search among commits needs.
     """
 
     clone: Path | None = None
@@ -82,6 +83,7 @@ class HistoryAccess:
     cache: Path | None = None
     api: str | None = None
     offline: bool = False
+    repositories: Path | None = None
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 

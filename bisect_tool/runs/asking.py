@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from bisect_tool.builds.seams import seams_of
@@ -47,7 +47,13 @@ class Asked(Survey):
             )
             if number is not None
         }
-        return tuple(sorted(seams | edges))
+        return tuple(sorted(seams | edges | set(self._ends_of_spans())))
+
+    def _ends_of_spans(self) -> Iterator[int]:
+        """The first and the last build of every stretch of commits."""
+        numbers = {build.revision: number for number, build in enumerate(self.builds)}
+        for span in self.stage.spans:
+            yield from (numbers[sha] for sha in (span.base, span.head) if sha in numbers)
 
     def case(self, name: str) -> Case:
         """The case called `name`."""

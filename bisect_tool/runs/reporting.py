@@ -20,10 +20,12 @@ from bisect_tool.history.projects import DatedBuilds
 from bisect_tool.reports import report as parts
 from bisect_tool.reports.commits import Suspicion
 from bisect_tool.reports.sentences import summarize
+from bisect_tool.runs.commit_notes import confirms, remarks, why_not
 from bisect_tool.runs.failure_clues import FailureClues
 from bisect_tool.runs.history_reading import HOW, HistoryReader, Looked, with_revision
 from bisect_tool.runs.metric_parts import metric_parts
 from bisect_tool.runs.session import SeenTrial, Session
+from bisect_tool.runs.surveying import COMMITS
 from bisect_tool.search import answer as found
 from bisect_tool.search.states import Failing, Flaky, State, Untestable, trials_of
 from bisect_tool.spec.model import Case
@@ -34,10 +36,7 @@ from bisect_tool.trials.judge import advice_for
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What the report tells about the run itself.
-
-    `unfinished` says that the search was cut short, `not_searched` why a finer channel could not be searched.
-    """
+    """What the report tells about the run itself: `unfinished`: the search was cut short; `notes` are for the advice."""
 
     started: datetime
     elapsed: float
@@ -46,7 +45,7 @@ class Circumstances:
     repeat: str
     trials_known: int
     unfinished: bool = False
-    not_searched: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def report_of(
@@ -57,17 +56,21 @@ def report_of(
     It is that of the last one, with what the others said. A change that the finer channel does not have was made on the
     branch of a release: then the coarser one has the answer. The commits between the builds are read through `history`.
     """
-    coarser = [_Maker(session, session.answer(), circumstances).report() for session in sessions[:-1]]
-    finest = _Maker(sessions[-1], sessions[-1].answer(), circumstances, history).report()
-    reports = [*coarser, finest]
-    if coarser and not circumstances.unfinished and not finest.boundaries:
-        with_commits = _Maker(sessions[-2], sessions[-2].answer(), circumstances, history).report()
-        return _not_confirmed(with_commits, finest)
-    stages = tuple(_stage(report) for report in coarser)
+    reports = [_Maker(session, session.answer(), circumstances).report() for session in sessions]
+    at, notes = len(reports) - 1, list[str]()
+    while at > 0 and not circumstances.unfinished and (note := _not_confirmed(sessions, reports, at)):
+        notes.append(note)
+        at -= 1
+    if history is not None:
+        # Only the one that is shown: each costs reading a history.
+        reports[at] = _Maker(sessions[at], sessions[at].answer(), circumstances, history).report()
+    finest = reports[at]
+    stages = tuple(_stage(report) for report in reports if report is not finest)
+    advice = (*notes, *remarks(sessions[at]), *circumstances.notes, *finest.advice)
     installed = sum(report.counts.builds_installed for report in reports)
     trials = sum(report.counts.trials for report in reports)
     counts = finest.counts.model_copy(update={"builds_installed": installed, "trials": trials})
-    return finest.model_copy(update={"stages": stages, "counts": counts})
+    return finest.model_copy(update={"stages": stages, "counts": counts, "advice": advice})
 
 
 def _stage(report: parts.Report) -> parts.StagePart:
@@ -82,14 +85,18 @@ def _stage(report: parts.Report) -> parts.StagePart:
     )
 
 
-def _not_confirmed(coarser: parts.Report, finer: parts.Report) -> parts.Report:
-    """The report of the coarser channel, saying that the finer one does not show its change."""
-    note = (
+def _not_confirmed(sessions: Sequence[Session], reports: Sequence[parts.Report], at: int) -> str | None:
+    """Why a finer channel does not show the change of the one before it; None when it does."""
+    finer = reports[at]
+    if sessions[at].asked.stage.channel == COMMITS:
+        is_shown = confirms(sessions[at - 1], sessions[at])
+        return None if is_shown else why_not(sessions[at - 1], sessions[at])
+    if finer.boundaries:
+        return None
+    return (
         f"the builds of channel {finer.channel} from {finer.range.first} to {finer.range.last} do not show this change: "
         "it was made on the branch of a release, or outside of these builds"
     )
-    stage = _stage(finer)
-    return coarser.model_copy(update={"stages": (stage,), "advice": (note, *coarser.advice)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +399,6 @@ class _Maker:
     def _advice(self) -> tuple[str, ...]:
         asked = self.session.asked
         said = [advice_for(failure) for failure in self.session.failures.values()]
-        said += [self.circumstances.not_searched] if self.circumstances.not_searched else []
         said += [
             f"the file of {version} was replaced on the index: what was known of the old one was not used"
             for version in self.session.replaced

@@ -15,7 +15,17 @@ from bisect_tool.environments.cache_folder import CacheFolder, open_cache
 from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.environments.uv import Uv, find_uv
-from bisect_tool.errors import Answered, BisectError, EmptyRange, PackageNotFound, interrupted
+from bisect_tool.errors import (
+    Answered,
+    BisectError,
+    BoundError,
+    EmptyRange,
+    HistoryUnavailable,
+    PackageNotFound,
+    RevisionUnknown,
+    SettingError,
+    interrupted,
+)
 from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
@@ -26,7 +36,7 @@ from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.session import Session
-from bisect_tool.runs.stages import next_stage
+from bisect_tool.runs.stages import goes_to_commits, next_stage
 from bisect_tool.runs.surveying import Means, Stage, Wishes
 from bisect_tool.settings import Settings
 from bisect_tool.spec.reading import ReadSpec
@@ -51,6 +61,7 @@ class Workshop:
             token=token_in(self.environ),
             cache=self.cache.pages,
             api=settings.github_api,
+            repositories=self.cache.repositories,
             environ=self.environ,
         )
         return Means(access, history, self.uv, self.environ)
@@ -101,13 +112,13 @@ def run_specs(
 class _Course:
     """How far one spec has come: the sessions and runs, one for each channel that was searched, the trials known before.
 
-    `not_searched` says why a finer channel could not be.
+    `notes` say why it went no further.
     """
 
     runs: list[str]
     sessions: list[Session]
     known: int
-    not_searched: str | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def last(self) -> Session:
@@ -188,14 +199,18 @@ class _Run:
 
     def _go_on(self, course: _Course, environments: Environments) -> bool:
         """Take up the next channel of a spec; False when there is none, or nothing to look closer at."""
-        stage = next_stage(course.last)
-        if stage is None:
-            return False
+        means = self.workshop.means(lambda line: self.tell(events.Notice(line)))
         try:
+            stage = next_stage(course.last, means)
+            if stage is None:
+                return False
             asked = self._ask(course.last.asked.read, stage)
-        except (EmptyRange, PackageNotFound) as error:
-            # The coarser channel has an answer; that nothing is finer there is worth saying, and no reason to lose it.
-            course.not_searched = f"channel {stage.channel}, {stage.from_} to {stage.to}: {error.what}"
+        except (HistoryUnavailable, RevisionUnknown, SettingError, EmptyRange, BoundError, PackageNotFound) as error:
+            # The coarser channel has an answer. That nothing finer is there is worth saying, and no reason to lose it.
+            if not goes_to_commits(course.last) and not isinstance(error, EmptyRange | PackageNotFound):
+                raise
+            what = "the commits were" if goes_to_commits(course.last) else "the nightlies between the releases were"
+            course.notes.append(f"{what} not searched: {error.what}; {error.advice}")
             return False
         self._add(course, Session(asked, self.results, environments, self.pace))
         return True
@@ -218,7 +233,7 @@ class _Run:
                 repeat=repeat_command(course.sessions[0].asked, self.workshop.settings),
                 trials_known=course.known,
                 unfinished=unfinished,
-                not_searched=course.not_searched,
+                notes=tuple(course.notes),
             )
             report = report_of(course.sessions, circumstances, history)
             for run in course.runs:

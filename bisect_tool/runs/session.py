@@ -26,7 +26,8 @@ from bisect_tool.search.together import Asking
 from bisect_tool.search.wants import Wants, wants_of
 from bisect_tool.spec.repro import case_digest
 from bisect_tool.store.results import Results, StoredTrial, Subject
-from bisect_tool.trials.failure import Failed, FoundFailure, MachineAtFault, Verdict
+from bisect_tool.trials.failure import CannotJudge, Failed, FoundFailure, MachineAtFault, Verdict
+from bisect_tool.trials.overlay import misfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,7 @@ class Session:
         verdict = verdict_of(from_values(trial.observation), self.asked.spec.failures)
         if isinstance(verdict, MachineAtFault):
             return verdict
+        verdict = self._fitting(build, verdict)
         self.taken.add(trial.folder)
         seen = SeenTrial(verdict, trial.duration, trial.folder, trial.command)
         if self.asked.has_metrics(case):
@@ -138,6 +140,13 @@ class Session:
         if isinstance(verdict, Failed):
             for failure in verdict.failures:
                 self.failures.setdefault(failure.id, failure)
+        return verdict
+
+    def _fitting(self, build: int, verdict: Verdict) -> Verdict:
+        """The verdict, unless it is about an overlay that does not fit its binaries."""
+        if isinstance(verdict, Failed) and self.asked.builds[build].base is not None:
+            reason = misfit(verdict.failures, self.asked.stage.shown)
+            return CannotJudge(f"overlay not valid here: {reason}") if reason else verdict
         return verdict
 
     def subject(self, build: int) -> Subject:

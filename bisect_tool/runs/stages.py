@@ -12,24 +12,42 @@ from datetime import timedelta
 from bisect_tool.builds.branches import branch_cut
 from bisect_tool.builds.build import Build
 from bisect_tool.errors import BoundError
+from bisect_tool.runs.commit_stages import commit_stage, stage_inside
 from bisect_tool.runs.session import Session
-from bisect_tool.runs.surveying import Stage, Window
+from bisect_tool.runs.surveying import COMMITS, Means, Stage, Window
 
 MARGIN = timedelta(days=7)  # a branch is cut from a commit that is some days old, and the date of the cut is not exact
 LONGEST_BRANCH = timedelta(days=90)  # taken where the date of the cut is not known
 
 
-def next_stage(session: Session) -> Stage | None:
-    """What to search next, None when the spec names no finer channel or nothing was found to look closer at."""
+def next_stage(session: Session, means: Means) -> Stage | None:
+    """What to search next, None when the spec names no finer channel or nothing was found to look closer at.
+
+    After the commits of the line of development come those that a merge brought.
+
+    Raises `BoundError` without dates; for commits `HistoryUnavailable`, `RevisionUnknown`, `SettingError`.
+    """
     asked = session.asked
     channels = asked.spec.channel
+    if asked.stage.channel == COMMITS:
+        return stage_inside(session, means.history, means.access.tell)
     finer = channels[channels.index(asked.stage.channel) + 1 :]
     if not finer:
         return None
+    if finer[0] == COMMITS:
+        return commit_stage(session, means.history, means.access.tell)
     windows = merged([window(asked.builds[before], asked.builds[after]) for before, after in session.boundaries()])
     if not windows:
         return None
     return Stage(finer[0], f"{windows[0].start:%Y-%m-%d}", f"{windows[-1].end:%Y-%m-%d}", windows)
+
+
+def goes_to_commits(session: Session) -> bool:
+    """Whether what comes after this stage are commits, which are worth having but not needed for an answer."""
+    channels = session.asked.spec.channel
+    return session.asked.stage.channel == COMMITS or channels[channels.index(session.asked.stage.channel) + 1 :][
+        :1
+    ] == (COMMITS,)
 
 
 def window(before: Build, after: Build) -> Window:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from bisect_tool.builds.bounds import Selection, select
-from bisect_tool.builds.build import Build, Listing, Wanted
+from bisect_tool.builds.build import Build, Listing, Span, Wanted
 from bisect_tool.builds.channel import Access, Channel, open_channel
 from bisect_tool.builds.fitting import target_for
 from bisect_tool.environments.environment import EnvironmentKey
@@ -22,6 +22,8 @@ from bisect_tool.runs.device import Device, choose_device
 from bisect_tool.runs.revisions import revise
 from bisect_tool.search.planner import Policy
 from bisect_tool.spec.model import Spec
+
+COMMITS = "commit"  # the channel whose builds are commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,19 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Which channel is searched between which bounds, and the windows that a coarser channel has found."""
+    """Which channel is searched between which bounds, and the windows that a coarser channel has found.
+
+    `spans` are the same for commits, exactly. `inside` is the merge whose own commits they are. `shown` are the failures that
+    the coarser channel has shown, by their identity.
+    """
 
     channel: str
     from_: str | None
     to: str | None
     windows: tuple[Window, ...] = ()
+    spans: tuple[Span, ...] = ()
+    inside: str | None = None
+    shown: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +142,7 @@ def survey(
     interpreter = find_interpreter(_from_spec(spec.python, folder), means.uv, keep_environment=is_system)
     may_change = spec.python is None and not is_system and stage.channel == "nightly"
     spare = spare_pythons(interpreter, means.uv) if may_change else ()
-    channel = open_channel(stage.channel, means.access)
+    channel = open_channel(stage.channel, _access_of(spec, stage, means))
     listing = channel.listing(
         Wanted(
             package=spec.package,
@@ -145,6 +154,7 @@ def survey(
             to=stage.to,
             machine=device.machine,
             other_targets=tuple(target_for(python) for python in spare),
+            spans=stage.spans,
         )
     )
     project = read_source(spec.source) if spec.source else known_project(spec.package)
@@ -165,6 +175,15 @@ def survey(
         revised.nightlies,
         revised.missing,
     )
+
+
+def _access_of(spec: Spec, stage: Stage, means: Means) -> Access:
+    """What the channel of a stage may use: the history of the package only where its commits are searched."""
+    if stage.channel != COMMITS:
+        return means.access
+    from bisect_tool.history.cloning import open_line
+
+    return replace(means.access, line=lambda: open_line(spec.package, spec.source, means.history, means.access.tell))
 
 
 def _from_spec(python: str | None, folder: Path) -> str | None:

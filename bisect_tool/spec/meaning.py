@@ -23,7 +23,6 @@ LATER = {
     "share_caches": "every trial has caches of its own",
 }
 SMALLEST_CHANGE = 0.001  # of the logarithm of a ratio
-LATER_CHANNELS = ("commit",)
 COARSE_TO_FINE = ("release", "nightly", "commit")
 # Set for each trial, or able to bring in another Python or another installation than the build under test.
 OURS = re.compile(
@@ -115,9 +114,7 @@ def _syntax(path: Path) -> Iterator[Mistake]:
 
 def _channels(spec: Spec, channels: Collection[str]) -> Iterator[Mistake]:
     for name in spec.channel:
-        if name in LATER_CHANNELS and name not in channels:
-            yield Mistake(f'"{name}"', f"{listed(channels)}: `{name}` is not available in this version", ("channel",))
-        elif name not in channels:
+        if name not in channels:
             yield Mistake(described(name), listed(channels), ("channel",), likely=likely_word(name, channels))
     if len(spec.channel) > 1 and not _is_coarse_to_fine(spec.channel):
         order = ", ".join(name for name in COARSE_TO_FINE if name in channels)

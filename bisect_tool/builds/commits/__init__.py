@@ -1,0 +1,1 @@
+"""Commits as builds; the channel is `bisect_tool.builds.channels.commit`."""
