@@ -42,6 +42,7 @@ def question_options(function: F) -> F:
             metavar="SECONDS",
             help="Time that a trial may take.",
         ),
+        click.option("--flaky", metavar="MODE", help="Whether failures come and go: auto, yes or no."),
         click.option("--requires", multiple=True, metavar="REQ", help="A further requirement; may be repeated."),
         click.option("--python", metavar="VERSION", help="Python version or interpreter."),
         click.option("--device", metavar="DEVICE", help="cuda or cpu."),
@@ -86,5 +87,5 @@ def adjusted_specs(paths: tuple[str, ...], flags: dict[str, Any]) -> list[ReadSp
 
 def changes_in(flags: dict[str, Any]) -> dict[str, Any]:
     """What the command line says instead of a spec, by key; takes it out of `flags`."""
-    keys = ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "device")
+    keys = ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "flaky", "device")
     return {key: flags.pop(key) for key in keys}

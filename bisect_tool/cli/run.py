@@ -39,6 +39,14 @@ def _format_options(function: Any) -> Any:
     metavar="N",
     help="Spread N probes over the range first; left out: a few, where both ends agree; 0: none.",
 )
+@click.option("--trust", is_flag=True, help="Believe one trial of a build: nothing is run again to verify it.")
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 1, max_open=True),
+    default=0.99,
+    metavar="P",
+    help="How sure the change of a failure that comes and goes must be before it is named (0.99).",
+)
 @click.option("--fresh", is_flag=True, help="Do not use stored results.")
 @click.option("--explain", is_flag=True, help="Say for each decision what was known and why this build was next.")
 @click.option("--retry-untestable", is_flag=True, help="Try builds again that could not be installed or imported.")
@@ -63,7 +71,7 @@ def command(
     wishes = Wishes(
         pre=flags["pre"],
         yanked=flags["yanked"],
-        policy=Policy(verify=settings.verify, scan=scan),
+        policy=Policy(verify=settings.verify, scan=scan, trust=flags.pop("trust"), confidence=flags.pop("confidence")),
         fresh=fresh,
         retry_untestable=retry_untestable,
         explain=explain,

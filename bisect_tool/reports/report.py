@@ -16,6 +16,7 @@ from pydantic import Field
 
 from bisect_tool.reports.commits import Commits, Suspicion
 from bisect_tool.reports.part import Part
+from bisect_tool.reports.rates import RateStudy
 
 Kind = Literal["exact", "narrowed", "open"]
 Outcome = Literal["exact", "narrowed", "no change", "not judged", "unfinished"]
@@ -115,6 +116,7 @@ class Hole(Part):
 class Appeared(Part):
     """The beginning of an episode. `changed_from`: ids of other failures that the build before had instead.
 
+    `confidence`: how sure it is that the rate of a flaky failure changes here, 0 to 1; `is_rate`: it shows on both sides.
     `same_code`: why both builds have the same code (two variants of one date, one commit), so that it is no regression.
     `also_differs`: what else differs between the two builds and may be the cause, although they are neighbours.
     `suspicion`: which commits of the boundary are worth looking at for this failure, None when there is no list of them.
@@ -131,13 +133,15 @@ class Appeared(Part):
     left_out: tuple[str, ...] = ()
     same_code: str | None = None
     also_differs: str | None = None
+    confidence: float | None = None
+    is_rate: bool = False
     suspicion: Suspicion | None = None
 
 
 class Fixed(Part):
     """The end of an episode. `changed_into`: ids of other failures that the next build has, which may hide this one.
 
-    `same_code` and `also_differs` as in `Appeared`.
+    `confidence`, `is_rate`, `same_code` and `also_differs` as in `Appeared`.
     `same_code` and `suspicion` as in `Appeared`.
     """
 
@@ -152,6 +156,8 @@ class Fixed(Part):
     left_out: tuple[str, ...] = ()
     same_code: str | None = None
     also_differs: str | None = None
+    confidence: float | None = None
+    is_rate: bool = False
     suspicion: Suspicion | None = None
 
 
@@ -163,13 +169,14 @@ class Episode(Part):
 
 
 class Failure(Part):
-    """A failure of one case, and all its episodes."""
+    """A failure of one case, and all its episodes; `studies` of its rate, when it comes and goes."""
 
     id: str
     name: str
     case: str
     signature: Signature
     episodes: tuple[Episode, ...]
+    studies: tuple[RateStudy, ...] = ()
 
 
 class Difference(Part):

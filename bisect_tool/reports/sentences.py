@@ -9,6 +9,7 @@ from typing import assert_never
 from bisect_tool.reports import timeline
 from bisect_tool.reports.cleaning import one_line
 from bisect_tool.reports.commit_lines import look_first
+from bisect_tool.reports.rates import RateStudy, described, share
 from bisect_tool.reports.report import Appeared, Boundary, CasePart, Entry, Episode, Failure, Fixed, Report
 
 
@@ -34,7 +35,8 @@ def of_failure(failure: Failure, report: Report) -> str:
     """One sentence: `zero-grad` appeared in A and was fixed in B."""
     told = "; it ".join(_of_episode(episode, report) for episode in failure.episodes)
     where = f" (case {failure.case})" if len([case for case in report.cases if case.role == "test"]) > 1 else ""
-    return f"{failure.name}{where} {told or 'was seen, but its beginning and end are not known'}."
+    steady = "".join(f" {_steady(study)}" for study in failure.studies if study.verdict == "no reliable change")
+    return f"{failure.name}{where} {told or 'was seen, but its beginning and end are not known'}.{steady}"
 
 
 def boundary(before: str | None, after: str | None, report: Report) -> Boundary | None:
@@ -55,6 +57,14 @@ def _sides(end: Appeared | Fixed) -> tuple[str | None, str | None]:
     return (end.last_without, end.first_with) if isinstance(end, Appeared) else (end.last_with, end.first_without)
 
 
+def _steady(study: RateStudy) -> str:
+    """No change that can be relied on, with the rates that say so."""
+    if study.older is None or study.newer is None:
+        return "Its rate has no change that can be relied on."
+    ends = f"{described(study.older)} of {study.first} and {described(study.newer)} of {study.last}"
+    return f"It comes and goes, and its rate has no change that can be relied on: {ends}."
+
+
 def began(appeared: Appeared, report: Report) -> str:
     """`appeared in 2.13.0`, or as much of it as is known."""
     if appeared.same_code:
@@ -63,7 +73,10 @@ def began(appeared: Appeared, report: Report) -> str:
         )
     match appeared.kind:
         case "exact":
-            return f"appeared in {appeared.first_with}"
+            verb = "shows more often from {} on" if appeared.is_rate else "appeared in {}"
+            return verb.format(appeared.first_with)
+        case "narrowed" if appeared.is_rate:
+            return f"shows more often since some build between {appeared.last_without} and {appeared.first_with}"
         case "narrowed":
             return f"appeared between {appeared.last_without} and {appeared.first_with}"
         case "open":
@@ -81,7 +94,13 @@ def ended(fixed: Fixed, report: Report) -> str:
     gone = "changed into another failure" if fixed.changed_into else "was fixed"
     match fixed.kind:
         case "exact":
-            return f"{gone} in {fixed.first_without}"
+            return (
+                f"shows less often from {fixed.first_without} on"
+                if fixed.is_rate
+                else f"{gone} in {fixed.first_without}"
+            )
+        case "narrowed" if fixed.is_rate:
+            return f"shows less often since some build between {fixed.last_with} and {fixed.first_without}"
         case "narrowed":
             return f"{gone} between {fixed.last_with} and {fixed.first_without}"
         case "open":
@@ -97,6 +116,9 @@ def how_sure(end: Appeared | Fixed) -> str:
     again = "run again in fresh trials" if end.verified else "not run a second time"
     if end.same_code:
         return f"no change of the code: {end.same_code}; the two builds were {again}"
+    if end.confidence is not None and not end.also_differs:
+        what = "two neighbouring builds" if end.kind == "exact" else _between(end)
+        return f"{end.kind}: the rate changes here with {share(end.confidence)} confidence; {what}"
     if end.also_differs:
         return f"narrowed: {end.also_differs}; the two builds were {again}"
     match end.kind:

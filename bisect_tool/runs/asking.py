@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from bisect_tool.builds.seams import seams_of
 from bisect_tool.runs.references import check_references, reference_of
 from bisect_tool.runs.surveying import Means, Stage, Survey, Wishes, survey
 from bisect_tool.search.knowledge import Question
+from bisect_tool.search.policy import Flakiness, Policy
 from bisect_tool.spec.model import Case
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.spec.repro import Repro, read_repro
@@ -21,6 +22,11 @@ class Asked(Survey):
     read: ReadSpec
     repro: Repro
     wishes: Wishes
+
+    @property
+    def policy(self) -> Policy:
+        """How thorough the search is: what the command line says, and whether the spec's failures come and go."""
+        return replace(self.wishes.policy, flaky=Flakiness(self.spec.flaky))
 
     @property
     def question(self) -> Question:

@@ -85,7 +85,7 @@ def _estimate(session: Session) -> Estimate:
     trial = fmean(durations) if durations else TRIAL_SECONDS
     cases = len(asked.spec.cases)
     runs = [_processes(asked, case) for case in asked.spec.cases]
-    verify = 2 * asked.wishes.policy.verify * max(runs) if steps else 0
+    verify = 2 * asked.policy.repeats * max(runs) if steps else 0
     download = None if mean is None else round(mean * to_install)
     return Estimate(
         spec=asked.spec.name,

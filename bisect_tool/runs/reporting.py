@@ -24,6 +24,7 @@ from bisect_tool.runs.commit_notes import confirms, remarks, why_not
 from bisect_tool.runs.failure_clues import FailureClues
 from bisect_tool.runs.history_reading import HOW, HistoryReader, Looked, with_revision
 from bisect_tool.runs.metric_parts import metric_parts
+from bisect_tool.runs.rate_parts import rate_at, rate_parts
 from bisect_tool.runs.session import SeenTrial, Session
 from bisect_tool.runs.surveying import COMMITS
 from bisect_tool.search import answer as found
@@ -212,6 +213,7 @@ class _Maker:
                     case=failure.case,
                     signature=_signature(example),
                     episodes=episodes,
+                    studies=rate_parts(self.session, failure),
                 )
             )
         return tuple(made)
@@ -226,6 +228,7 @@ class _Maker:
                 first_with=self.session.asked.builds[begin.after].label,
                 changed_from=self._other(begin),
                 suspicion=self._suspicion(failure, begin, Sought.BREAK),
+                **rate_at(failure, begin.before, begin.after),
                 **self._end(begin),
             ),
             fixed=parts.Fixed(
@@ -233,6 +236,7 @@ class _Maker:
                 first_without=self._version(end.after),
                 changed_into=self._other(end),
                 suspicion=self._suspicion(failure, end, Sought.FIX),
+                **rate_at(failure, end.before, end.after),
                 **self._end(end),
             ),
         )

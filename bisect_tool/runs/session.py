@@ -196,7 +196,7 @@ class Session:
             numbers = range(len(self.asked.builds))
             self._environments = _one_object(tuple(self.asked.environment_key(number).digest for number in numbers))
         known = self.known()
-        return Asking(self.asked.question, known, self.asked.wishes.policy, self._environments, self._wants_of(known))
+        return Asking(self.asked.question, known, self.asked.policy, self._environments, self._wants_of(known))
 
     def _wants_of(self, known: Known) -> Wants:
         """What the question wants, computed anew only when there is news: with hundreds of questions most have none."""
@@ -204,7 +204,7 @@ class Session:
         # What is here and what it costs matters to a walk back alone.
         stamp = news if self.asked.question.open_start else news[:2]
         if self._kept is None or self._kept[0] != stamp:
-            self._kept = (stamp, wants_of(self.asked.question, known, self.asked.wishes.policy))
+            self._kept = (stamp, wants_of(self.asked.question, known, self.asked.policy))
         return self._kept[1]
 
     def wanted_in(self, environment: str) -> Probe | None:
@@ -225,11 +225,11 @@ class Session:
 
     def plan(self) -> Plan:
         """What to run next."""
-        return plan(self.asked.question, self.known(), self.asked.wishes.policy)
+        return plan(self.asked.question, self.known(), self.asked.policy)
 
     def answer(self) -> Answer:
         """The answer, as far as it is known."""
-        return answer(self.asked.question, self.known(), self.asked.wishes.policy)
+        return answer(self.asked.question, self.known(), self.asked.policy)
 
     def boundaries(self) -> tuple[tuple[int, int], ...]:
         """The pairs of builds between which something changed, as far as it is known."""

@@ -18,7 +18,6 @@ from bisect_tool.spec.model import Role, Spec
 
 LATER = {
     "hold": "pin the other package in `requires:`",
-    "flaky": "a failure that comes and goes is noticed by itself",
     "warm": "every trial starts a process of its own",
     "share_caches": "every trial has caches of its own",
 }

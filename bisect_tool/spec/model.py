@@ -116,6 +116,9 @@ class Spec(Frozen):
     command: Words | None = Field(default=None, description="Instead of a script: a command line or a list of words.")
     files: tuple[str, ...] = Field(default=(), description="More files that the repro needs, relative to the spec.")
     env: dict[str, str] = Field(default_factory=dict, description="Environment variables of every case.")
+    flaky: Literal["auto", "yes", "no"] = Field(
+        default="auto", description="Whether failures come and go: `yes`, `no`, or `auto` to notice it."
+    )
     timeout: float = Field(default=300, gt=0, le=86_400, description="Seconds that one trial may take.")
     cases: tuple[Case, ...] = Field(default=(Case(name="repro"),), min_length=1, description="Ways to run the repro.")
     failures: tuple[NamedFailure, ...] = Field(default=(), description="Names for failures; others are named for you.")

@@ -91,6 +91,7 @@ class Place:
         else:
             (folder / "repro.py").write_text(script)
         base = {
+            "flaky": "no",
             "name": name,
             "package": "toy",
             "channel": "release",

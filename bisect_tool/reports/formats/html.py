@@ -10,9 +10,10 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bisect_tool.reports import answer, numbers, sentences, timeline
+from bisect_tool.reports import answer, chances_picture, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean
 from bisect_tool.reports.picture import draw, failure_class
+from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import Report
 
 SUFFIX = ".html"
@@ -39,6 +40,8 @@ def render(report: Report) -> str:
         classes={finding.failure.id: failure_class(shown, finding.failure.id) for finding in findings},
         # The picture escapes its own texts.
         picture=Markup(draw(shown)),  # noqa: S704
+        chances=lambda study: Markup(chances_picture.draw(study)),  # noqa: S704
+        rate_lines=lines_of,
         most_commits=MOST_COMMITS,
         elapsed=sentences.duration(shown.elapsed_s),
         link=shown.spec.issue if re.match(r"https?://", shown.spec.issue or "") else None,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line, shorten
 from bisect_tool.reports.commit_lines import ShownCommit, ShownCommits
+from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import CasePart, Report
 
 SUFFIX = ".md"
@@ -71,6 +72,10 @@ def _finding(finding: answer.Finding) -> Iterator[str]:
         link = f"[compare]({end.compare})" if end.compare else ""
         yield f"| {escape(end.headline)} | {sides.get('without', '')} | {sides.get('with', '')} | {escape(end.sure)} | {link} |"
     yield ""
+    told = [f"{label}: {text}" for study in finding.failure.studies for label, text in lines_of(study)]
+    yield from (f"- {escape(text)}" for text in told)
+    if told:
+        yield ""
     for end in finding.ends:
         yield from _details(end)
     shown = shorten(clean(finding.failure.signature.text), FAILURE_LINES, 200)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line, shorten
 from bisect_tool.reports.commit_lines import ShownCommits
+from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import CasePart, Report
 
 if TYPE_CHECKING:
@@ -82,6 +83,9 @@ def _finding(finding: answer.Finding) -> Iterator[str]:
     signature = finding.failure.signature
     yield f"{finding.letter}  {clean(finding.failure.name)}  (case {finding.failure.case})"
     yield f"   {one_line(clean(signature.title), 160)}"
+    for study in finding.failure.studies:
+        for label, text in lines_of(study):
+            yield from _wrapped(f"   {label}: ".ljust(14), text)
     for end in finding.ends:
         yield from _end(end)
     shown = shorten(clean(signature.text), FAILURE_LINES, WIDTH + 20)
