@@ -2,7 +2,8 @@
 
 A rate is one of 21 levels, evenly spread in the arcsine of its root, where the same step is equally hard to see everywhere
 (so that the levels amount to Jeffreys' prior). Never and always get some more weight: most failures are not flaky.
-A change is one from a level to another that a few dozen trials can tell apart, in either direction.
+A change is one from a level to another that a few dozen trials can tell apart, in either direction. The harder it is to see,
+the more weight it has: who presumes clear changes is too soon sure of them.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def _pairs() -> tuple[tuple[float, ...], ...]:
     """The presumed chance of each level before (rows) with each level after (columns); 0 where the two are too alike."""
     plain = [
         [
-            left * right if information(one, other) >= SMALLEST else 0.0
+            left * right / nats if (nats := information(one, other)) >= SMALLEST else 0.0
             for other, right in zip(LEVELS, _weights(), strict=True)
         ]
         for one, left in zip(LEVELS, _weights(), strict=True)

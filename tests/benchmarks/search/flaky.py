@@ -15,7 +15,7 @@ from statistics import fmean
 from bisect_tool.search.flaky.evidence import Evidence
 from bisect_tool.search.flaky.study import Terms, study
 from bisect_tool.search.flaky.verdict import Found, NoReliableChange
-from tests.search.flaky_searching import FlakySearch, Outcomes, stepped
+from tests.search.flaky.searching import FlakySearch, Outcomes, stepped
 
 BUILDS = 60
 CHANGES = ((0.0, 1.0), (0.0, 0.5), (0.0, 0.2), (0.05, 1.0), (0.1, 0.9), (0.1, 0.5), (0.2, 0.8))
