@@ -3,7 +3,8 @@
 A rate is one of 21 levels, evenly spread in the arcsine of its root, where the same step is equally hard to see everywhere
 (so that the levels amount to Jeffreys' prior). Never and always get some more weight: most failures are not flaky.
 A change is one from a level to another that a few dozen trials can tell apart, in either direction. The harder it is to see,
-the more weight it has: who presumes clear changes is too soon sure of them.
+the more weight it has: who presumes clear changes is too soon sure of them. A part of the weight belongs to changes
+from never to always and back, the usual kind.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _LOGS = tuple(
     (log(level) if level > 0 else _IMPOSSIBLE, log1p(-level) if level < 1 else _IMPOSSIBLE) for level in LEVELS
 )
 STEADY = 2.0  # further weight of never and of always, where every level has 1
+USUAL = 0.3  # the part of all changes that are from never to always, or from always to never
 
 
 def log_likelihood(tally: Tally, rate: float) -> float:
@@ -59,7 +61,10 @@ def _pairs() -> tuple[tuple[float, ...], ...]:
         for one, left in zip(LEVELS, _weights(), strict=True)
     ]
     total = sum(map(sum, plain))
-    return tuple(tuple(chance / total for chance in row) for row in plain)
+    pairs = [[(1 - USUAL) * chance / total for chance in row] for row in plain]
+    pairs[0][-1] += USUAL / 2
+    pairs[-1][0] += USUAL / 2
+    return tuple(map(tuple, pairs))
 
 
 @dataclass(frozen=True, slots=True)
