@@ -54,12 +54,12 @@ class _Candidate:
 
 
 def choices(belief: Belief, places: Places, prices: Prices, ready: frozenset[int]) -> list[Work]:
-    """What is worth running, best first; equal value: the older build."""
-    works = [
-        work
-        for candidate in (*_judged(belief), *_untried(belief, places))
-        for work in _works(belief, candidate, prices, ready)
-    ]
+    """What is worth running, best first; equal value: the older build. Builds that cannot be the best are left out."""
+    works: list[Work] = []
+    candidates = [*_judged(belief), *_untried(belief, places)]
+    for candidate in sorted(candidates, key=lambda one: (prices.of(one.build, ready), one.build)):
+        best = max((work.value for work in works), default=0.0)
+        works += _works(belief, candidate, prices.of(candidate.build, ready), prices.trial, best)
     return sorted(works, key=lambda work: (-round(work.value, 12), work.build, work.trials))
 
 
@@ -68,13 +68,18 @@ def is_closed(gap: Gap) -> bool:
     return next(_sides(gap), None) is None
 
 
-def _works(belief: Belief, candidate: _Candidate, prices: Prices, ready: frozenset[int]) -> Iterator[Work]:
-    install = prices.of(candidate.build, ready)
+def _works(belief: Belief, candidate: _Candidate, install: float, trial: float, best: float) -> Iterator[Work]:
+    """What a build offers. Each further trial says less, so that more than one is only of use to make up for an install."""
     rates = _rates(belief, candidate)
-    # Each further trial of the same build says less, so that more than one is only of use to make up for an install.
-    for trials in BATCHES if install else BATCHES[:1]:
-        bits = candidate.testable * _information(rates, trials)
-        yield Work(candidate.build, trials, bits, install + trials * prices.trial)
+    single = candidate.testable * _information(rates, 1)
+    if not install:
+        yield Work(candidate.build, 1, single, trial)
+        return
+    for trials in BATCHES:
+        seconds = install + trials * trial
+        if trials * single > best * seconds:
+            bits = single if trials == 1 else candidate.testable * _information(rates, trials)
+            yield Work(candidate.build, trials, bits, seconds)
 
 
 def _judged(belief: Belief) -> Iterator[_Candidate]:

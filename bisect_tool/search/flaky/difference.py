@@ -56,16 +56,23 @@ def compare(older: Sequence[bool], newer: Sequence[bool], doubt: float) -> Compa
 
     `doubt`: the chance of `DIFFERENT`, at most, when the rates are the same.
     """
-    strength = 1.0
+    strength, pairs = 1.0, 0
     sums = zip(accumulate(map(int, older)), accumulate(map(int, newer)), strict=False)
-    pairs = 0
     for pairs, (left, right) in enumerate(sums, start=1):
-        strength, best = _look(left, right, pairs)
-        if strength >= 1 / doubt:
-            return Comparison(Finding.DIFFERENT, pairs, strength)
-        if best <= log(doubt / RULED_OUT) or pairs >= MOST_PAIRS:
-            return Comparison(Finding.ALIKE, pairs, strength)
+        finding, strength = finding_of(left, right, pairs, doubt)
+        if finding is not Finding.OPEN:
+            return Comparison(finding, pairs, strength)
     return Comparison(Finding.OPEN, pairs, strength)
+
+
+def finding_of(left: int, right: int, pairs: int, doubt: float) -> tuple[Finding, float]:
+    """What `left` and `right` of `pairs` trials say when nothing was found before, and the value of the bet."""
+    strength, best = _look(left, right, pairs)
+    if strength >= 1 / doubt:
+        return Finding.DIFFERENT, strength
+    if best <= log(doubt / RULED_OUT) or pairs >= MOST_PAIRS:
+        return Finding.ALIKE, strength
+    return Finding.OPEN, strength
 
 
 @cache

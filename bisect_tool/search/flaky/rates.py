@@ -2,7 +2,9 @@
 
 A rate is one of 21 levels, evenly spread in the arcsine of its root, where the same step is equally hard to see everywhere
 (so that the levels amount to Jeffreys' prior). Never and always get some more weight: most failures are not flaky.
-A change is one from a level to another that a few dozen trials can tell apart, in either direction.
+A change is one from a level to another that a few dozen trials can tell apart, in either direction. The harder it is to see,
+the more weight it has: who presumes clear changes is too soon sure of them. A part of the weight belongs to changes
+from never to always and back, the usual kind.
 """
 
 from __future__ import annotations
@@ -16,7 +18,12 @@ from bisect_tool.search.flaky.evidence import Tally
 STEPS = 20
 LEVELS = (*(sin(pi * step / 2 / STEPS) ** 2 for step in range(STEPS)), 1.0)
 SMALLEST = 0.1  # nats that one trial on each side must say on average, to be a change: 0 → 0.14, 0.1 → 0.37, 0.5 → 0.8
+_IMPOSSIBLE = -1e6  # a logarithm of 0 that can be multiplied by 0
+_LOGS = tuple(
+    (log(level) if level > 0 else _IMPOSSIBLE, log1p(-level) if level < 1 else _IMPOSSIBLE) for level in LEVELS
+)
 STEADY = 2.0  # further weight of never and of always, where every level has 1
+USUAL = 0.3  # the part of all changes that are from never to always, or from always to never
 
 
 def log_likelihood(tally: Tally, rate: float) -> float:
@@ -48,13 +55,16 @@ def _pairs() -> tuple[tuple[float, ...], ...]:
     """The presumed chance of each level before (rows) with each level after (columns); 0 where the two are too alike."""
     plain = [
         [
-            left * right if information(one, other) >= SMALLEST else 0.0
+            left * right / nats if (nats := information(one, other)) >= SMALLEST else 0.0
             for other, right in zip(LEVELS, _weights(), strict=True)
         ]
         for one, left in zip(LEVELS, _weights(), strict=True)
     ]
     total = sum(map(sum, plain))
-    return tuple(tuple(chance / total for chance in row) for row in plain)
+    pairs = [[(1 - USUAL) * chance / total for chance in row] for row in plain]
+    pairs[0][-1] += USUAL / 2
+    pairs[-1][0] += USUAL / 2
+    return tuple(map(tuple, pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +79,18 @@ class Sides:
 def sides(before: Tally, after: Tally) -> Sides:
     """What two groups of trials say when the rate changes between them."""
     (left, left_top), (right, right_top) = _scaled(before), _scaled(after)
-    rows = [sum(map(float.__mul__, row, right)) for row in _pairs()]
-    weighted = list(map(float.__mul__, left, rows))
+    weighted = list(map(float.__mul__, left, _mixed(right)))
     total = sum(weighted)
     if total < 1e-300:  # no two rates that differ enough explain the trials
         return Sides(-inf, _expected(left), _expected(right))
-    mean = sum(map(float.__mul__, weighted, LEVELS)) / total
-    columns = [
-        sum(share * row[column] for share, row in zip(left, _pairs(), strict=True)) for column in range(len(LEVELS))
-    ]
-    newer = sum(share * right[column] * LEVELS[column] for column, share in enumerate(columns)) / total
-    return Sides(log(total) + left_top + right_top, mean, newer)
+    older = sum(map(float.__mul__, weighted, LEVELS)) / total
+    newer = sum(map(float.__mul__, map(float.__mul__, right, _mixed(left)), LEVELS)) / total
+    return Sides(log(total) + left_top + right_top, older, newer)
+
+
+def _mixed(shares: list[float]) -> list[float]:
+    """What the levels of one side presume for each level of the other; the same in both directions."""
+    return [sum(map(float.__mul__, row, shares)) for row in _pairs()]
 
 
 def alike(tally: Tally) -> tuple[float, float]:
@@ -90,7 +101,8 @@ def alike(tally: Tally) -> tuple[float, float]:
 
 def _scaled(tally: Tally) -> tuple[list[float], float]:
     """The likelihood at each level, divided by the largest; and the logarithm of the largest."""
-    logs = [log_likelihood(tally, level) for level in LEVELS]
+    shown, passed = tally.shown, tally.trials - tally.shown
+    logs = [shown * shows + passed * passes for shows, passes in _LOGS]
     top = max(logs)
     return [exp(one - top) for one in logs], top
 

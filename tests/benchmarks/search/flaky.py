@@ -15,11 +15,12 @@ from statistics import fmean
 from bisect_tool.search.flaky.evidence import Evidence
 from bisect_tool.search.flaky.study import Terms, study
 from bisect_tool.search.flaky.verdict import Found, NoReliableChange
-from tests.search.flaky_searching import FlakySearch, Outcomes, stepped
+from tests.search.flaky.searching import FlakySearch, Outcomes, stepped
 
 BUILDS = 60
 CHANGES = ((0.0, 1.0), (0.0, 0.5), (0.0, 0.2), (0.05, 1.0), (0.1, 0.9), (0.1, 0.5), (0.2, 0.8))
 NO_CHANGES = (0.05, 0.2, 0.5)
+CONFIDENCES = (0.95, 0.99)  # of git-bayesect; the first is what it stops at by itself
 MOST_BY_BAYESECT = 300  # it has no way to say that nothing changed
 
 
@@ -51,21 +52,28 @@ def ours(before: float, after: float, seed: int) -> Run:
     return Run(true, named, search.ran, search.installs, chance, isinstance(verdict, NoReliableChange))
 
 
-def bayesect(before: float, after: float, seed: int, confidence: float) -> Run:
-    """Its own loop: the build that it selects, until one place has the confidence. Its index 0 is the newest build."""
+def bayesect(before: float, after: float, seed: int) -> tuple[Run, ...]:
+    """Its own loop: the build that it selects, until one place has the confidence. Its index 0 is the newest build.
+
+    One run for each of `CONFIDENCES`, the smallest first: what it selects does not depend on them.
+    """
     from git_bayesect import Bisector
 
     true, outcomes = history(before, after, seed)
-    bisector, installed, trials = Bisector([1.0] * BUILDS), set[int](), 0
+    bisector, installed, found = Bisector([1.0] * BUILDS), set[int](), list[Run]()
     most = MOST_BY_BAYESECT if true is None else 20 * MOST_BY_BAYESECT
-    while trials < most:
+    for trials in range(1, most + 1):
         index = bisector.select()
         installed.add(index)
         bisector.record(index, outcomes.next(BUILDS - 1 - index))
-        trials += 1
-        if (chance := float(bisector.distribution.max())) >= confidence:
-            return Run(true, BUILDS - 1 - int(bisector.distribution.argmax()), trials, len(installed), chance)
-    return Run(true, None, trials, len(installed))
+        chance = float(bisector.distribution.max())
+        while len(found) < len(CONFIDENCES) and chance >= CONFIDENCES[len(found)]:
+            named = BUILDS - 1 - int(bisector.distribution.argmax())
+            found.append(Run(true, named, trials, len(installed), chance))
+        if len(found) == len(CONFIDENCES):
+            return tuple(found)
+    unnamed = Run(true, None, most, len(installed))
+    return (*found, *[unnamed] * (len(CONFIDENCES) - len(found)))
 
 
 def changed_row(name: str, runs: list[Run]) -> str:
@@ -99,8 +107,14 @@ def has_bayesect() -> bool:
     return True
 
 
+def peer_rows(before: float, after: float, count: int) -> Iterator[tuple[str, list[Run]]]:
+    if has_bayesect():
+        runs = [bayesect(before, after, seed) for seed in range(count)]
+        for number, confidence in enumerate(CONFIDENCES):
+            yield f"git-bayesect, {confidence:.0%}", [one[number] for one in runs]
+
+
 def table(count: int) -> Iterator[str]:
-    peers = [("bayesect 95 %", 0.95), ("bayesect 99 %", 0.99)] if has_bayesect() else []
     everything: list[Run] = []
     yield "| rates | right | wrong name | trials, mean | most | builds installed |"
     yield "|---|---|---|---|---|---|"
@@ -108,8 +122,7 @@ def table(count: int) -> Iterator[str]:
         runs = [ours(before, after, seed) for seed in range(count)]
         everything += runs
         yield changed_row(f"{before:g} → {after:g}", runs)
-        for name, confidence in peers:
-            yield changed_row(name, [bayesect(before, after, seed, confidence) for seed in range(count)])
+        yield from (changed_row(name, peer) for name, peer in peer_rows(before, after, count))
     yield ""
     yield "| no change | said so, with 2 installs | named a build | trials, mean | most | builds installed |"
     yield "|---|---|---|---|---|---|"
@@ -117,8 +130,7 @@ def table(count: int) -> Iterator[str]:
         runs = [ours(rate, rate, seed) for seed in range(count)]
         everything += runs
         yield unchanged_row(f"{rate:g}", runs)
-        for name, confidence in peers:
-            yield unchanged_row(name, [bayesect(rate, rate, seed, confidence) for seed in range(count)])
+        yield from (unchanged_row(name, peer) for name, peer in peer_rows(rate, rate, count))
     yield ""
     yield f"Calibration at 0.99, all rows: {calibration(everything)}"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bisect_tool.search.flaky.choice import Work
 from bisect_tool.search.flaky.evidence import Evidence
-from bisect_tool.search.flaky.study import Study, Terms, study
+from bisect_tool.search.flaky.study import Study, Terms, examine, study
 from bisect_tool.search.flaky.verdict import Verdict
 
 Choose = Callable[[Study], Work]
@@ -66,6 +66,14 @@ class FlakySearch:
             if found.verdict is not None:
                 return found.verdict
             self.serve(self.choose(found).build)
+
+    def run_all(self) -> tuple[Study, ...]:
+        """Every change, until each part has its verdict."""
+        self.serve(0)
+        self.serve(self.size - 1)
+        while works := [work for one in examine(self.evidence(), self.terms) for work in one.works[:1]]:
+            self.serve(works[0].build)
+        return examine(self.evidence(), self.terms)
 
     def serve(self, build: int) -> None:
         if build in self.holes:
