@@ -136,6 +136,10 @@ class Session:
             self._kept = (stamp, wants_of(self.asked.question, known, self.asked.wishes.policy))
         return self._kept[1]
 
+    def steps_left(self) -> int:
+        """About how many builds are still to be probed."""
+        return self._wants_of(self.known()).steps_left
+
     def wanted_in(self, environment: str) -> Probe | None:
         """What is worth running in the open environment of that digest; None for nothing."""
         asking = self.asking()
