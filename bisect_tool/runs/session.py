@@ -15,7 +15,7 @@ from bisect_tool.runs.judging import as_result, from_values, verdict_of
 from bisect_tool.runs.pace import Pace
 from bisect_tool.search.answer import Answer, answer
 from bisect_tool.search.knowledge import Known, state_at
-from bisect_tool.search.planner import Plan, Probe, plan, probe_on
+from bisect_tool.search.planner import Plan, Probe, Purpose, plan, probe_on
 from bisect_tool.search.prices import Prices
 from bisect_tool.search.states import Result, State
 from bisect_tool.search.together import Asking
@@ -51,7 +51,7 @@ class Session:
     installed: set[int] = field(default_factory=set)
     _ids: dict[str, int] = field(default_factory=dict)
     _environments: tuple[str, ...] = ()
-    _kept: tuple[tuple[object, ...], Wants] | None = None
+    _kept: tuple[tuple[tuple[int, int], tuple[frozenset[int], Prices]], Wants] | None = None
 
     def load(self) -> None:
         """Take over what the store knows, unless the question is to be asked afresh."""
@@ -129,12 +129,17 @@ class Session:
 
     def _wants_of(self, known: Known) -> Wants:
         """What the question wants, computed anew only when there is news: with hundreds of questions most have none."""
-        news = (sum(map(len, known.results.values())), len(known.broken), known.ready, known.prices)
-        # What is here and what it costs matters to a walk back alone.
-        stamp = news if self.asked.question.open_start else news[:2]
-        if self._kept is None or self._kept[0] != stamp:
-            self._kept = (stamp, wants_of(self.asked.question, known, self.asked.wishes.policy))
-        return self._kept[1]
+        learned = (sum(map(len, known.results.values())), len(known.broken))
+        costs = (known.ready, known.prices)
+        if self._kept is not None:
+            before, wants = self._kept
+            # A walk back and repeats may depend on what is here and what it costs; these wishes and gaps do not.
+            kept = all(wish.purpose in (Purpose.END, Purpose.LANDMARK, Purpose.SCAN) for wish in wants.wishes)
+            if before == (learned, costs) or (kept and before[0] == learned):
+                return wants
+        wants = wants_of(self.asked.question, known, self.asked.wishes.policy)
+        self._kept = ((learned, costs), wants)
+        return wants
 
     def steps_left(self) -> int:
         """About how many builds are still to be probed."""
