@@ -51,7 +51,7 @@ class Session:
     installed: set[int] = field(default_factory=set)
     _ids: dict[str, int] = field(default_factory=dict)
     _environments: tuple[str, ...] = ()
-    _kept: tuple[tuple[tuple[int, int], tuple[frozenset[int], Prices]], Wants] | None = None
+    _kept: tuple[Known, Wants] | None = None
 
     def load(self) -> None:
         """Take over what the store knows, unless the question is to be asked afresh."""
@@ -129,16 +129,14 @@ class Session:
 
     def _wants_of(self, known: Known) -> Wants:
         """What the question wants, computed anew only when there is news: with hundreds of questions most have none."""
-        learned = (sum(map(len, known.results.values())), len(known.broken))
-        costs = (known.ready, known.prices)
         if self._kept is not None:
             before, wants = self._kept
             # A walk back and repeats may depend on what is here and what it costs; these wishes and gaps do not.
             kept = all(wish.purpose in (Purpose.END, Purpose.LANDMARK, Purpose.SCAN) for wish in wants.wishes)
-            if before == (learned, costs) or (kept and before[0] == learned):
+            if (before.results, before.broken) == (known.results, known.broken) and (kept or before == known):
                 return wants
         wants = wants_of(self.asked.question, known, self.asked.wishes.policy)
-        self._kept = ((learned, costs), wants)
+        self._kept = (known, wants)
         return wants
 
     def steps_left(self) -> int:
