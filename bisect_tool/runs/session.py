@@ -14,7 +14,7 @@ from bisect_tool.runs.asking import Asked
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
 from bisect_tool.runs.pace import Pace
 from bisect_tool.search.answer import Answer, answer
-from bisect_tool.search.knowledge import Known, state_at
+from bisect_tool.search.knowledge import Known, judged_of, state_at
 from bisect_tool.search.planner import Plan, Probe, Purpose, plan, probe_on
 from bisect_tool.search.prices import Prices
 from bisect_tool.search.states import Result, State
@@ -142,6 +142,20 @@ class Session:
     def steps_left(self) -> int:
         """About how many builds are still to be probed."""
         return self._wants_of(self.known()).steps_left
+
+    def walked_back(self, answer: Answer) -> str:
+        """How far a search without a start went back, and why no further; empty when there was a start."""
+        judged = {build for case in self.asked.question.tests for build in judged_of(answer.timelines[case])}
+        if not self.asked.question.open_start or not judged:
+            return ""
+        if min(judged) == 0:
+            why = "the oldest build"
+        elif answer.boundaries():
+            why = "where the behaviour is another"
+        else:
+            why = "the oldest build that can be used of those that were tried"
+        oldest = self.asked.builds[min(judged)].version
+        return f"no start was asked for: the search walked back to {oldest}, {why}"
 
     def wanted_in(self, environment: str) -> Probe | None:
         """What is worth running in the open environment of that digest; None for nothing."""
