@@ -101,7 +101,7 @@ class Loop:
         """Open the environment of the probe's build and serve every session that wants it."""
         asked = session.asked
         build = asked.builds[probe.build]
-        steps = max(one.plan().steps_left for one in self.sessions)
+        steps = max(one.steps_left() for one in self.sessions)
         self.tell(events.BuildChosen(build.version, probe.purpose.value, steps, self.pace.seconds_left(steps)))
         key = asked.environment_key(probe.build)
         try:

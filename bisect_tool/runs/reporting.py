@@ -421,6 +421,7 @@ class _Maker:
         ]
         if self.answer.outcome is found.Outcome.NO_CHANGE and self.session.asked.question.open_start is False:
             said.append("widen the range with --from and --to, or spread probes over it with --scan N")
+        said.append(self.session.walked_back(self.answer))
         return tuple(dict.fromkeys([*(text for text in said if text), *unproven]))
 
 

@@ -18,8 +18,8 @@ from bisect_tool.runs.comparisons import Comparisons
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
 from bisect_tool.runs.pace import Pace
 from bisect_tool.search.answer import Answer, answer
-from bisect_tool.search.knowledge import Known, state_at
-from bisect_tool.search.planner import Plan, Probe, plan, probe_on
+from bisect_tool.search.knowledge import Known, judged_of, state_at
+from bisect_tool.search.planner import Plan, Probe, Purpose, plan, probe_on
 from bisect_tool.search.prices import Prices
 from bisect_tool.search.states import NoVerdict, Result, State
 from bisect_tool.search.together import Asking
@@ -63,7 +63,7 @@ class Session:
     comparisons: Comparisons = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
     _environments: tuple[str, ...] = ()
-    _kept: tuple[tuple[object, ...], Wants] | None = None
+    _kept: tuple[Known, Wants] | None = None
 
     def __post_init__(self) -> None:
         self.comparisons = Comparisons(self.asked, self.trial_key)
@@ -200,12 +200,33 @@ class Session:
 
     def _wants_of(self, known: Known) -> Wants:
         """What the question wants, computed anew only when there is news: with hundreds of questions most have none."""
-        news = (sum(map(len, known.results.values())), len(known.broken), known.ready, known.prices)
-        # What is here and what it costs matters to a walk back alone.
-        stamp = news if self.asked.question.open_start else news[:2]
-        if self._kept is None or self._kept[0] != stamp:
-            self._kept = (stamp, wants_of(self.asked.question, known, self.asked.policy))
-        return self._kept[1]
+        if self._kept is not None:
+            before, wants = self._kept
+            # A walk back and repeats may depend on what is here and what it costs; these wishes and gaps do not.
+            kept = all(wish.purpose in (Purpose.END, Purpose.LANDMARK, Purpose.SCAN) for wish in wants.wishes)
+            if (before.results, before.broken) == (known.results, known.broken) and (kept or before == known):
+                return wants
+        wants = wants_of(self.asked.question, known, self.asked.policy)
+        self._kept = (known, wants)
+        return wants
+
+    def steps_left(self) -> int:
+        """About how many builds are still to be probed."""
+        return self._wants_of(self.known()).steps_left
+
+    def walked_back(self, answer: Answer) -> str:
+        """How far a search without a start went back, and why no further; empty when there was a start."""
+        judged = {build for case in self.asked.question.tests for build in judged_of(answer.timelines[case])}
+        if not self.asked.question.open_start or not judged:
+            return ""
+        if min(judged) == 0:
+            why = "the oldest build"
+        elif answer.boundaries():
+            why = "where the behaviour is another"
+        else:
+            why = "the oldest build that can be used of those that were tried"
+        oldest = self.asked.builds[min(judged)].version
+        return f"no start was asked for: the search walked back to {oldest}, {why}"
 
     def wanted_in(self, environment: str) -> Probe | None:
         """What is worth running in the open environment of that digest; None for nothing."""

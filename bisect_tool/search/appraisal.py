@@ -15,9 +15,7 @@ from bisect_tool.search.prior import Prior, prior_of
 from bisect_tool.search.wants import Wants
 from bisect_tool.search.wishes import Purpose, Wish
 
-APPRAISALS = (
-    4000  # of a build for a gap, in one decision: more than that, and only the most promising builds are looked at
-)
+APPRAISALS = 4000  # of a build for a gap, in one decision; beyond that only the most promising builds are looked at
 MOST_PROMISING = 12  # builds that are looked at in any case
 SHORTLIST = 40  # probes in a plan
 
@@ -94,7 +92,7 @@ def appraise(question: Question, known: Known, wants: Wants, builds: Iterable[in
     for wish in wants.wishes:
         if wish.build in wished:
             wished[wish.build].append(wish)
-    offered = _promising(sorted(wished), groups, prior, keep={wish.build for wish in wants.wishes})
+    offered = _promising(known, sorted(wished), groups, prior, keep={wish.build for wish in wants.wishes})
     shares = {build: list[tuple[Group, float]]() for build in offered}
     for group in groups:
         for build in offered[bisect_right(offered, group.gap.before) : bisect_left(offered, group.gap.after)]:
@@ -119,17 +117,22 @@ def _shortlist(
     wanted = [build for build in shares if wished[build] or shares[build]]
     if len(wanted) <= SHORTLIST:
         return wanted
-    run = known.prices.run((name, 1) for name in list(known.prices.trials)[:1])
 
     def value(build: int) -> float:
         worth = sum(wish.worth for wish in wished[build])
         worth += sum(share * len(group.cases) for group, share in shares[build])
-        return worth / max(LEAST, run + (0.0 if build in known.ready else known.prices.making(build)))
+        return worth / _price_of_one(known, build)
 
     return sorted(wanted, key=lambda build: (-value(build), build))[:SHORTLIST]
 
 
-def _promising(offered: list[int], groups: Sequence[Group], prior: Prior, keep: set[int]) -> list[int]:
+def _price_of_one(known: Known, build: int) -> float:
+    """Seconds of a probe of one case, roughly: what builds are sorted by before any is looked at in detail."""
+    run = known.prices.run((name, 1) for name in list(known.prices.trials)[:1])
+    return max(LEAST, run + (0.0 if build in known.ready else known.prices.making(build)))
+
+
+def _promising(known: Known, offered: list[int], groups: Sequence[Group], prior: Prior, keep: set[int]) -> list[int]:
     """The builds that are worth an exact look, where there are too many for the time of a decision.
 
     The information of a split is about 4 s (1 - s) for a share s. Summed over many gaps that is a polynomial between any
@@ -140,7 +143,7 @@ def _promising(offered: list[int], groups: Sequence[Group], prior: Prior, keep: 
         return offered
     room = max(MOST_PROMISING, APPRAISALS // len(groups))
     rough = _rough_worth(offered, groups, prior)
-    best = sorted(offered, key=lambda build: (-rough[build], build))[:room]
+    best = sorted(offered, key=lambda build: (-rough[build] / _price_of_one(known, build), build))[:room]
     return sorted({*best, *keep.intersection(offered)})
 
 

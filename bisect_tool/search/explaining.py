@@ -34,8 +34,15 @@ def sentences(opening: Line, line: Line, names: Mapping[str, str]) -> Iterator[s
 
 
 def _worth(chosen: Mapping[str, Any]) -> str:
-    trials = sum(chosen["trials"])
-    return f"{chosen['worth']:.3g} bits in {chosen['price']:.0f} s ({trials} trial{'' if trials == 1 else 's'})"
+    bits, trials = f"{chosen['worth']:.3g}", sum(chosen["trials"])
+    told = (
+        f"{bits} bit{'' if bits == '1' else 's'} in {chosen['price']:.0f} s, {trials} trial{'' if trials == 1 else 's'}"
+    )
+    return f"worth {told}: {_a_minute(chosen['value'])}"
+
+
+def _a_minute(value: float) -> str:
+    return f"{60 * value:.3g} a minute"
 
 
 def _others(opening: Line, others: Sequence[tuple[int, float]]) -> str:
@@ -44,8 +51,8 @@ def _others(opening: Line, others: Sequence[tuple[int, float]]) -> str:
         for question in reversed(opening["questions"])
         for environment, build in zip(question["environments"], question["builds"], strict=True)
     }
-    told = ", ".join(f"{names[number]} {60 * value:.3g}" for number, value in others)
-    return f"; next best, in bits a minute: {told}" if told else ""
+    told = ", ".join(f"{names[number]} ({_a_minute(value)})" for number, value in others)
+    return f"; next best: {told}" if told else ""
 
 
 def _after(opening: Line, line: Line, names: Mapping[str, str]) -> Iterator[str]:

@@ -30,6 +30,13 @@ class Question:
     landmarks: tuple[int, ...] = ()
     weights: tuple[float, ...] | None = None
 
+    def __post_init__(self) -> None:
+        """Raises `ValueError` for a landmark that is no build, or weights that are not one for each build."""
+        if any(not 0 <= landmark < self.size for landmark in self.landmarks):
+            raise ValueError(f"landmarks {self.landmarks} of {self.size} builds")
+        if self.weights is not None and len(self.weights) != self.size:
+            raise ValueError(f"{len(self.weights)} weights for {self.size} builds")
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

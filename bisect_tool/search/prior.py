@@ -44,12 +44,8 @@ EVENLY = Prior()
 
 
 def prior_of(question: Question) -> Prior:
-    """The prior of a question. Raises `ValueError` for weights that are not one finite number, 0 or more, for each build."""
-    if question.weights is None:
-        return EVENLY
-    if len(question.weights) != question.size:
-        raise ValueError(f"{len(question.weights)} weights for {question.size} builds")
-    return _weighted(question.weights)
+    """The prior of a question. Raises `ValueError` for weights that are not finite numbers, 0 or more."""
+    return EVENLY if question.weights is None else _weighted(question.weights)
 
 
 @lru_cache(maxsize=64)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from enum import Enum
 from typing import Any
 
 from bisect_tool.search.knowledge import Known, Question
@@ -89,7 +90,16 @@ def _asking(entry: Mapping[str, Any]) -> Asking:
         landmarks=tuple(entry["landmarks"]),
         weights=None if weights is None else tuple(weights),
     )
-    return Asking(question, Known(), Policy(**entry["policy"]), tuple(map(str, entry["environments"])))
+    return Asking(question, Known(), _policy(entry["policy"]), tuple(map(str, entry["environments"])))
+
+
+def _policy(entry: Mapping[str, Any]) -> Policy:
+    """The policy, with its enumerations: they are compared by identity."""
+    usual = Policy()
+    kinds = {name: type(getattr(usual, name)) for name in entry}
+    return Policy(
+        **{name: kinds[name](value) if issubclass(kinds[name], Enum) else value for name, value in entry.items()}
+    )
 
 
 def _chosen(choice: Choice, askings: Sequence[Asking]) -> Line:

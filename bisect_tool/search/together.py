@@ -72,7 +72,7 @@ class _Pool:
 
 def choose(askings: Sequence[Asking]) -> Choice | None:
     """The environment that is worth most to all questions together; None when none of them wants anything more."""
-    wants = [asking.wants or wants_of(asking.question, asking.known, asking.policy) for asking in askings]
+    wants = [_wants_of(asking) for asking in askings]
     pools = _pools(askings, wants)
     offered = {name for pool in pools for name in pool.candidates()}
     found: dict[str, list[tuple[Probe, _Pool]]] = defaultdict(list)
@@ -88,6 +88,10 @@ def choose(askings: Sequence[Asking]) -> Choice | None:
     asking = askings[number]
     probe = appraise(asking.question, asking.known, wants[number], [best.build])[0]
     return Choice(number, probe, name, value, others)
+
+
+def _wants_of(asking: Asking) -> Wants:
+    return wants_of(asking.question, asking.known, asking.policy) if asking.wants is None else asking.wants
 
 
 def _pools(askings: Sequence[Asking], wants: Sequence[Wants]) -> list[_Pool]:

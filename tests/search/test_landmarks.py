@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.planner import Purpose, plan
 from bisect_tool.search.states import Fail, NoVerdict, Pass, Result
@@ -64,3 +66,8 @@ def test_a_landmark_without_a_verdict_for_one_case_is_looked_for_by_this_case_an
     landmarks = {(probe.build, probe.cases) for probe in found if probe.purpose is Purpose.LANDMARK}
     # Case a passes on build 50: of the two, only build 51 lies in its gap.
     assert landmarks == {(49, ("b",)), (51, ("a", "b"))}
+
+
+def test_a_landmark_outside_the_range_is_refused() -> None:
+    with pytest.raises(ValueError, match="landmarks"):
+        Question(10, ("main",), landmarks=(10,))

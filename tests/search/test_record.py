@@ -91,7 +91,7 @@ def test_a_decision_in_words() -> None:
         "decision 3: 2.19 for main",
         "  why: split: its two sides differ: something changed between them",
         "  main: between 2.0 and 2.39, 38 untried",
-        "  1 bits in 100 s (1 trial)",
+        "  worth 1 bit in 100 s, 1 trial: 0.6 a minute",
     ]
     assert told[-1][-1] == f"decision {len(told)}: nothing is left to run"
 
