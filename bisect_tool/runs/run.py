@@ -95,7 +95,7 @@ def _run(
         spec = session.asked.read.spec
         results.start_run(name, spec=spec.name, repro=session.asked.repro.digest, package=spec.package)
         tell(_started(session))
-    known = [sum(len(trials) for trials in session.seen.values()) for session in sessions]
+    known = [len(session.taken) for session in sessions]
     uv = workshop.uv.version()
 
     def reports(*, unfinished: bool) -> tuple[Report, ...]:
