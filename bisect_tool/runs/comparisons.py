@@ -17,7 +17,7 @@ from bisect_tool.trials.failure import Passed, Verdict
 class Finished:
     """What counts as one trial of a case on `build`: a comparison, or a trial that failed before anything was compared.
 
-    `shown` is the trial whose log stands for it, `duration` is in seconds.
+    `shown` is the trial whose log stands for it; `duration` is that of all its trials together, in seconds.
     """
 
     build: int
@@ -91,4 +91,5 @@ def _finished(build: int, comparison: Comparison, last: Measured) -> Finished:
     settled = comparison.settled
     assert settled is not None
     shown = comparison.trials[comparison.pairs - 1, Side.BUILD] if settled.compared else last
-    return Finished(build, settled.verdict, shown, shown.observation.duration, settled.compared)
+    duration = sum(trial.observation.duration for trial in comparison.trials.values())
+    return Finished(build, settled.verdict, shown, duration, settled.compared)

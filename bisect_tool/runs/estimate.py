@@ -81,11 +81,9 @@ def _estimate(session: Session) -> Estimate:
     to_install = max(0, min(steps, len(asked.builds) - ready))
     sizes = [build.size for build in asked.builds if build.size is not None]
     mean = fmean(sizes) if sizes else None
-    durations = [trial.duration for trials in session.seen.values() for trial in trials]
-    trial = fmean(durations) if durations else TRIAL_SECONDS
+    seconds = [_seconds(session, case) for case in asked.spec.cases]
     cases = len(asked.spec.cases)
-    runs = [_processes(asked, case) for case in asked.spec.cases]
-    verify = 2 * asked.policy.repeats * max(runs) if steps else 0
+    verify = 2 * asked.policy.repeats if steps else 0
     download = None if mean is None else round(mean * to_install)
     return Estimate(
         spec=asked.spec.name,
@@ -98,15 +96,18 @@ def _estimate(session: Session) -> Estimate:
         to_install=to_install,
         download=download,
         disk=None if download is None else download * room.UNPACKED,
-        seconds=(download or 0) * 2 / BYTES_A_SECOND + (steps * sum(runs) + verify) * trial,
+        seconds=(download or 0) * 2 / BYTES_A_SECOND + steps * sum(seconds) + verify * max(seconds),
         cases=cases,
     )
 
 
-def _processes(asked: Asked, case: Case) -> int:
-    """How many processes one trial of a case takes at least: a comparison of numbers takes many."""
-    sizes = [metric.trials.least + metric.trials.warm_up for metric in asked.spec.metrics_of(case)]
-    return 2 * max(sizes) if sizes else 1
+def _seconds(session: Session, case: Case) -> float:
+    """What one trial of a case takes: the mean so far, else what is usual; a comparison of numbers is many processes."""
+    measured = [trial.duration for (name, _), trials in session.seen.items() if name == case.name for trial in trials]
+    if measured:
+        return fmean(measured)
+    sizes = [metric.trials.least + metric.trials.warm_up for metric in session.asked.spec.metrics_of(case)]
+    return TRIAL_SECONDS * (2 * max(sizes) if sizes else 1)
 
 
 def _described(asked: Asked, number: int) -> str:

@@ -180,7 +180,7 @@ class _Run:
         self.tell(_started(session))
         course.runs.append(name)
         course.sessions.append(session)
-        course.known += sum(len(trials) for trials in session.seen.values())
+        course.known += len(session.taken)
 
     def _search(self, courses: Sequence[_Course]) -> None:
         workshop, sessions = self.workshop, [course.last for course in courses]

@@ -151,6 +151,16 @@ def test_killed_in_the_middle_of_a_comparison_it_goes_on(place: Place) -> None:
     assert 24 <= count(place) <= 27
 
 
+def test_two_runs_at_once_share_their_comparisons(place: Place) -> None:
+    place.publish(history(2, slower_from(1, 2)))
+    spec = place.spec(cases=MAIN, metrics=[LATENCY], from_="1.0")
+    runs = [place.start("run", spec, "--quiet", *ONCE) for _ in range(2)]
+    assert [run.wait(timeout=300) for run in runs] == [0, 0]
+    for run in runs:
+        run.communicate()
+    assert count(place) == 24
+
+
 def test_a_metric_that_cannot_be_compared_is_told_before_anything_is_installed(place: Place) -> None:
     place.publish(history(3, {}))
     ran = place.run("run", place.spec(cases=MAIN, metrics=[LATENCY]))
