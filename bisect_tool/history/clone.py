@@ -17,7 +17,7 @@ from bisect_tool.history.nightlies import NightlyMap, committed_around, map_nigh
 from bisect_tool.history.projects import Project, project_of_address
 from bisect_tool.history.source import is_plain
 
-_HEX = re.compile(r"[0-9a-fA-F]{4,40}")
+_HEX = re.compile(r"[0-9a-fA-F]{7,40}")
 _FULL = re.compile(r"[0-9a-f]{40}")
 
 
@@ -56,12 +56,7 @@ class ClonedSource:
         revision = revision.strip()
         if not is_plain(revision):
             raise self._unknown(revision, "this is no hash, tag or branch")
-        names = (
-            f"refs/tags/{revision}",
-            *self._branch_refs(revision),
-            *([revision] if _HEX.fullmatch(revision) else []),
-        )
-        for name in reversed(names) if _FULL.fullmatch(revision) else names:
+        for name in self._names(revision):
             if found := self._commit_named(name):
                 return found
         raise self._unknown(revision, "the clone has no such commit, tag or branch")
@@ -157,6 +152,18 @@ class ClonedSource:
     def _is_own(self, address: str) -> bool:
         named = project_of_address(address)
         return named is not None and named.repository.lower() == self.project.repository.lower()
+
+    def _names(self, revision: str) -> tuple[str, ...]:
+        """The full names that a revision may be short for, most likely first."""
+        kind, _, name = revision.partition("/")
+        if kind == "tags":
+            return (f"refs/tags/{name}",)
+        if kind == "heads":
+            return self._branch_refs(name)
+        named = (f"refs/tags/{revision}", *self._branch_refs(revision))
+        if _FULL.fullmatch(revision):
+            return (revision, *named)
+        return (*named, revision) if _HEX.fullmatch(revision) else named
 
     def _branch_refs(self, name: str) -> tuple[str, ...]:
         return (*(f"refs/remotes/{remote}/{name}" for remote in self._remotes), f"refs/heads/{name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -66,6 +66,32 @@ class Span:
     def is_one_line(self) -> bool:
         """Whether `head` came after `base` and holds all of it."""
         return self.merge_base == self.base
+
+    def spine(self) -> tuple[Commit, ...]:
+        """The commits on the first-parent line of `head`, oldest first: what landed, one after the other."""
+        inside = {commit.sha: commit for commit in self.commits}
+        line: list[Commit] = []
+        step = inside.get(self.head)
+        while step is not None:
+            line.append(step)
+            step = inside.get(step.parents[0]) if step.parents else None
+        return tuple(reversed(line))
+
+    def brought_by(self, merge: Commit) -> tuple[Commit, ...]:
+        """The commits that a merge brought onto the first-parent line, oldest first, without the merge itself."""
+        before = self._reachable(merge.parents[:1])
+        brought = self._reachable(merge.parents[1:]) - before
+        return tuple(commit for commit in self.commits if commit.sha in brought)
+
+    def _reachable(self, start: Iterable[str]) -> set[str]:
+        inside = {commit.sha: commit for commit in self.commits}
+        waiting, seen = [sha for sha in start if sha in inside], set[str]()
+        while waiting:
+            sha = waiting.pop()
+            if sha not in seen:
+                seen.add(sha)
+                waiting += [parent for parent in inside[sha].parents if parent in inside]
+        return seen
 
 
 @dataclass(frozen=True, slots=True)

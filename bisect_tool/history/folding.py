@@ -22,6 +22,7 @@ Files = Mapping[str, tuple[ChangedFile, ...]]
 class Listed:
     """A commit in a list.
 
+    `nature` is what it is by what it takes back: a revert of a revert is a reland, whatever it calls itself.
     `files` is None when they are not known. `folded_with` is the commit that cancels this one out. `takes_back` are the
     commits of the range that it takes back, in full or in part, folded or not; `brings_again` is the one that it relands.
     `takes_back_earlier`: what it takes back landed before the range. `is_in_base`: the other end has it as a cherry-pick.
@@ -29,6 +30,7 @@ class Listed:
 
     commit: Commit
     told: Told
+    nature: Nature
     files: tuple[ChangedFile, ...] | None = None
     folded_with: str | None = None
     takes_back: tuple[str, ...] = ()
@@ -49,13 +51,25 @@ class Listed:
 
 def fold(commits: Sequence[Commit], files: Files) -> tuple[Listed, ...]:
     """The commits, oldest first, with what they say about each other."""
-    listed = [Listed(commit, read_message(commit.title, commit.body), files.get(commit.sha)) for commit in commits]
+    listed: list[Listed] = []
+    for commit in commits:
+        told = read_message(commit.title, commit.body)
+        listed.append(Listed(commit, told, told.nature, files.get(commit.sha)))
     for at, entry in enumerate(listed):
-        if entry.told.nature is Nature.REVERT:
-            _take_back(listed, at)
-        elif entry.told.nature is Nature.RELAND:
-            _bring_again(listed, at)
+        if entry.nature is not Nature.CHANGE:
+            _relate(listed, at)
     return tuple(listed)
+
+
+def _relate(listed: list[Listed], at: int) -> None:
+    """Relate a revert or a reland to the commits before it."""
+    targets, named = _targets(listed, at)
+    if listed[at].nature is Nature.REVERT and targets and all(listed[t].nature is Nature.REVERT for t in targets):
+        listed[at] = replace(listed[at], nature=Nature.RELAND)
+    if listed[at].nature is Nature.REVERT:
+        _take_back(listed, at, targets, named)
+    else:
+        _bring_again(listed, at, [target for target in targets if listed[target].nature is Nature.REVERT])
 
 
 def series(listed: Sequence[Listed]) -> tuple[tuple[str, ...], ...]:
@@ -86,9 +100,8 @@ def mark_picked(listed: Sequence[Listed], only_base: Sequence[Commit]) -> tuple[
     return tuple(replace(entry, is_in_base=is_picked(entry)) for entry in listed)
 
 
-def _take_back(listed: list[Listed], at: int) -> None:
+def _take_back(listed: list[Listed], at: int, targets: list[int], named: int) -> None:
     entry = listed[at]
-    targets, named = _targets(listed, at)
     listed[at] = replace(
         entry, takes_back=tuple(listed[t].sha for t in targets), takes_back_earlier=len(targets) < named
     )
@@ -99,10 +112,9 @@ def _take_back(listed: list[Listed], at: int) -> None:
         listed[at] = replace(listed[at], folded_with=listed[targets[0]].sha)
 
 
-def _bring_again(listed: list[Listed], at: int) -> None:
+def _bring_again(listed: list[Listed], at: int, reverts: list[int]) -> None:
     """A reland stands: it may differ from what was taken back. Only a revert of a revert with nothing else is folded."""
     entry = listed[at]
-    reverts = [t for t in _targets(listed, at)[0] if listed[t].told.nature is Nature.REVERT]
     first = _first_landing(listed, at)
     taken_back = [sha for t in reverts for sha in listed[t].takes_back]
     again = listed[first].sha if first is not None else next(iter(taken_back), None)
@@ -118,7 +130,7 @@ def _first_landing(listed: Sequence[Listed], at: int) -> int | None:
     told = listed[at].told
     for before in range(at - 1, -1, -1):
         other = listed[before].told
-        if other.nature is Nature.REVERT:
+        if listed[before].nature is Nature.REVERT:
             continue
         if (other.pull is not None and other.pull in told.again_pulls) or _same_title(other.title, told.title):
             return before
@@ -128,14 +140,16 @@ def _first_landing(listed: Sequence[Listed], at: int) -> int | None:
 def _targets(listed: Sequence[Listed], at: int) -> tuple[list[int], int]:
     """The earlier commits of the range that this one takes back, and how many it names.
 
-    By hash; by pull request when none of the hashes is here (a squash keeps those of the branch); by title when nothing
-    else is named.
+    By hash; by pull request when none of the hashes is here (a squash keeps those of the branch); by the number of the
+    review; by title when nothing else is named.
     """
     told, earlier = listed[at].told, listed[:at]
     if by_hash := _found(_newest(earlier, _has_hash(sha)) for sha in told.undone):
         return by_hash, len(told.undone)
     if told.undone_pulls:
         return _found(_newest(earlier, _has_pull(number)) for number in told.undone_pulls), len(told.undone_pulls)
+    if told.undone_diffs:
+        return _found(_newest(earlier, _has_diff(diff)) for diff in told.undone_diffs), len(told.undone_diffs)
     return _found([_newest(earlier, _has_title(told.title, is_revert=told.nature is not Nature.REVERT))]), 1
 
 
@@ -151,8 +165,12 @@ def _has_pull(number: int) -> Callable[[Listed], bool]:
     return lambda entry: entry.told.pull == number
 
 
+def _has_diff(diff: str) -> Callable[[Listed], bool]:
+    return lambda entry: entry.told.diff == diff
+
+
 def _has_title(title: str, *, is_revert: bool) -> Callable[[Listed], bool]:
-    return lambda entry: (entry.told.nature is Nature.REVERT) is is_revert and _same_title(entry.told.title, title)
+    return lambda entry: (entry.nature is Nature.REVERT) is is_revert and _same_title(entry.told.title, title)
 
 
 def _newest(earlier: Sequence[Listed], fits: Callable[[Listed], bool]) -> int | None:

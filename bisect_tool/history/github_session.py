@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import requests
 
@@ -46,6 +46,14 @@ class Page:
     next: str | None
 
 
+class _Session(requests.Session):
+    """After a redirection: the token stays for the same server only, and nothing of the user's .netrc is added."""
+
+    def rebuild_auth(self, prepared_request: requests.PreparedRequest, response: requests.Response) -> None:
+        if _server(response.request.url) != _server(prepared_request.url):
+            prepared_request.headers.pop("Authorization", None)
+
+
 @dataclass
 class GitHubSession:
     """A way to `api` (without a slash at the end).
@@ -62,7 +70,7 @@ class GitHubSession:
     clock: Callable[[], float] = time.time
     pause: Callable[[float], None] = time.sleep
     was_moved: bool = False
-    _session: requests.Session = field(default_factory=requests.Session, repr=False)
+    _session: requests.Session = field(default_factory=_Session, repr=False)
 
     def get(self, path: str, pick: Pick, parameters: Mapping[str, str] | None = None, *, fixed: bool = False) -> Page:
         """What `pick` keeps of the answer to `path` (or to a whole address, from `Page.next`).
@@ -178,6 +186,11 @@ class GitHubSession:
         else:
             what, advice = f"GitHub answered with status {status}", "start again later, or give a clone with --repo"
         raise HistoryUnavailable(what, where=address, advice=advice)
+
+
+def _server(url: str | None) -> tuple[str, str]:
+    parts = urlsplit(url or "")
+    return parts.scheme, parts.netloc
 
 
 def _link(links: Mapping[str, Mapping[str, str]]) -> str | None:

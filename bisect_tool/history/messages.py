@@ -7,8 +7,10 @@ Written by people, by GitHub's buttons and by merge bots. The forms that are kno
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 _RESOLVED = re.compile(r"^Pull Request resolved: https?://[^/\s]+/[^/\s]+/[^/\s]+/pull/(\d+)\s*$", re.MULTILINE)
 _MERGED = re.compile(r"Merge pull request #(\d+) from ")
@@ -32,11 +34,17 @@ _UNDONE_COMMIT = re.compile(r"\breverts? commits? ([0-9a-f]{7,40})\b", re.IGNORE
 _UNDONE_PULL = re.compile(
     r"^(?:Reverts |Reverted )(?:pull request |PR )?(?:[\w.-]+/[\w.-]+)?(?:#|https?://\S+/pull/)(\d+)", re.MULTILINE
 )
-_NAMED_PULL = re.compile(r"^(?:PR )?#?(\d{2,7})\b")
+_NAMED_PULLS = re.compile(r"^(?:PRs? )?#?\d{2,7}\b(?:(?:,| and|,? &)? ?#\d{2,7}\b)*")
+_NAMED_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_DIFF = re.compile(r"^Differential Revision:.*?\b(D\d{6,12})\b", re.MULTILINE)
+_UNDONE_DIFF = re.compile(r"^(?:Original Phabricator Diff: *)?(D\d{6,12})\b", re.MULTILINE)
 _AGAIN_PULL = re.compile(
     r"\bre-?land(?:s|ed|ing)?(?: of)?:? (?:PR )?(?:[\w.-]+/[\w.-]+)?(?:#|https?://\S+/pull/)(\d+)", re.IGNORECASE
 )
 _DEEPEST = 8
+_T = TypeVar("_T")
+_MOST_NUMBERS = 4
+_LONGEST_TITLE = 2000
 
 
 class Nature(StrEnum):
@@ -53,6 +61,7 @@ class Told:
 
     `title` is that of the change itself, without numbers and without the words for taking back. `undone` are the commits
     (full or abbreviated) and `undone_pulls` the pull requests that it takes back; `again_pulls` those that it brings again.
+    `diff` and `undone_diffs` are the same as numbers of Meta's review system, which projects that are mirrored there have.
     `stack` are the pull requests below it in a ghstack series, `picked_from` the commit that it was cherry-picked from.
     """
 
@@ -61,7 +70,9 @@ class Told:
     pull: int | None = None
     undone: tuple[str, ...] = ()
     undone_pulls: tuple[int, ...] = ()
+    undone_diffs: tuple[str, ...] = ()
     again_pulls: tuple[int, ...] = ()
+    diff: str | None = None
     is_partial: bool = False
     stack: tuple[int, ...] = ()
     picked_from: str | None = None
@@ -69,20 +80,22 @@ class Told:
 
 def read_message(title: str, body: str) -> Told:
     """What a commit message says."""
+    title = title[:_LONGEST_TITLE]
     peeled = _peel(title)
-    nature = _nature(peeled)
-    picked = _PICKED.findall(body)
+    takes_back, is_wrapped = peeled.reverts > 0, peeled.reverts + peeled.relands > 0
     stack = _STACK.search(body)
     return Told(
         peeled.title,
-        nature,
+        _nature(peeled),
         _own_pull(title, body),
-        tuple(dict.fromkeys(_UNDONE_COMMIT.findall(body))) if peeled.reverts or peeled.relands else (),
-        _undone_pulls(peeled, body) if peeled.reverts else (),
-        tuple(dict.fromkeys(int(n) for n in _AGAIN_PULL.findall(f"{title}\n{body}"))) if peeled.relands else (),
-        bool(_PARTIAL.search(title)),
-        tuple(int(number) for number in re.findall(r"#(\d+)", stack[1])) if stack else (),
-        picked[-1] if picked else None,
+        undone=_undone_commits(peeled, body) if is_wrapped else (),
+        undone_pulls=_undone_pulls(peeled, body) if takes_back else (),
+        undone_diffs=_unique(_UNDONE_DIFF.findall(f"{peeled.title}\n{body}")) if takes_back else (),
+        again_pulls=_unique(map(int, _AGAIN_PULL.findall(f"{title}\n{body}"))) if peeled.relands else (),
+        diff=(_DIFF.findall(body) or [None])[-1],
+        is_partial=bool(_PARTIAL.search(title)),
+        stack=tuple(int(number) for number in re.findall(r"#(\d+)", stack[1])) if stack else (),
+        picked_from=(_PICKED.findall(body) or [None])[-1],
     )
 
 
@@ -124,7 +137,10 @@ def _nature(peeled: _Peeled) -> Nature:
 def _without_number(text: str) -> tuple[str, int | None]:
     """The text without the numbers behind it, and the last of them: a cherry-pick has the original's before its own."""
     number = None
-    while found := _NUMBER_BEHIND.search(text):
+    for _ in range(_MOST_NUMBERS):
+        found = _NUMBER_BEHIND.search(text)
+        if found is None:
+            break
         text, number = text[: found.start()], number or int(found[1])
     return text, number
 
@@ -144,7 +160,18 @@ def _own_pull(title: str, body: str) -> int | None:
     return _without_number(title)[1]
 
 
+def _undone_commits(peeled: _Peeled, body: str) -> tuple[str, ...]:
+    """Those that the body names, else the hash that is the whole title."""
+    named = _UNDONE_COMMIT.findall(body)
+    return _unique(named or ([peeled.title] if _NAMED_COMMIT.fullmatch(peeled.title) else []))
+
+
 def _undone_pulls(peeled: _Peeled, body: str) -> tuple[int, ...]:
-    named = _NAMED_PULL.match(peeled.title)
-    found = [peeled.inside_pull, int(named[1]) if named else None, *(int(n) for n in _UNDONE_PULL.findall(body))]
-    return tuple(dict.fromkeys(number for number in found if number is not None))
+    found = [] if peeled.inside_pull is None else [peeled.inside_pull]
+    if named := _NAMED_PULLS.match(peeled.title):
+        found += [int(number) for number in re.findall(r"\d+", named[0])]
+    return _unique([*found, *(int(number) for number in _UNDONE_PULL.findall(body))])
+
+
+def _unique(found: Iterable[_T]) -> tuple[_T, ...]:
+    return tuple(dict.fromkeys(found))

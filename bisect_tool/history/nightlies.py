@@ -49,6 +49,10 @@ class NightlyMap:
         """The newest one that is not later than `day`."""
         return next((nightly for nightly in reversed(self.nightlies) if nightly.day <= day), None)
 
+    def covers(self, day: date) -> bool:
+        """Whether there are nightlies from before `day` and from that day or later."""
+        return bool(self.nightlies) and self.nightlies[0].day < day <= self.nightlies[-1].day
+
     def by_revision(self, revision: str) -> Nightly | None:
         """The one with this commit of the nightly branch, which may be abbreviated to seven digits.
 

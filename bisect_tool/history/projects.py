@@ -28,7 +28,8 @@ class DatedBuilds(StrEnum):
 class Project:
     """A repository on GitHub (or a server like it): `repository` is `owner/name`, `web` the address of the server.
 
-    `tags` are patterns of release tags, tried in order. `branch` is where development happens.
+    `tags` are patterns of release tags, tried in order. `branch` is where development happens. `written_by_build` are files of
+    the wheel that its build writes anew.
     """
 
     repository: str
@@ -38,6 +39,7 @@ class Project:
     tags: tuple[str, ...] = ("v{version}", "{version}")
     dated: DatedBuilds = DatedBuilds.COMMIT_TIME
     web: str = GITHUB
+    written_by_build: tuple[str, ...] = ()
 
     @property
     def address(self) -> str:
@@ -69,7 +71,7 @@ KNOWN = (
     ),
     Project("triton-lang/triton", ("triton", "pytorch-triton", "torchtriton")),
     Project("linkedin/Liger-Kernel", ("liger-kernel", "liger-kernel-nightly")),
-    Project("keras-team/keras", ("keras", "keras-nightly"), branch="master"),
+    Project("keras-team/keras", ("keras", "keras-nightly"), branch="master", written_by_build=("keras/__init__.py",)),
     Project("pallets/click", ("click",), tags=("{version}",)),
     Project("sympy/sympy", ("sympy",), branch="master", tags=("sympy-{version}",)),
     Project("networkx/networkx", ("networkx",), tags=("networkx-{version}",)),

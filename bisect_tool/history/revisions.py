@@ -18,7 +18,7 @@ from bisect_tool.history.projects import DatedBuilds
 from bisect_tool.history.source import Source
 
 _WEEK = timedelta(days=7)
-# Between the checkout and the moment that the version is given: minutes, measured; the clock of a coarse stamp may be an hour off.
+# Between the checkout and the moment that the version is given: minutes, as measured; a coarse stamp may be an hour off.
 _SLACK = timedelta(minutes=10)
 _SLACK_OF_COARSE = timedelta(hours=1)
 _UNITS = {8: timedelta(days=1), 10: timedelta(hours=1), 12: timedelta(minutes=1), 14: timedelta(seconds=1)}
@@ -29,6 +29,7 @@ class Basis(StrEnum):
 
     CARRIED = "carried"
     TAG = "tag"
+    CONTENT = "content"
     NIGHTLY_DATE = "nightly date"
     TIME = "time"
 
@@ -105,7 +106,7 @@ def _released(build: Build, source: Source) -> Revision:
     tags = tags_of(build.version, source.project.tags)
     for tag in tags:
         try:
-            sha = source.resolve(tag)
+            sha = source.resolve(f"tags/{tag}")
         except RevisionUnknown:
             continue
         return Revision(sha, Basis.TAG, f"the release has the tag {tag}", sha, sha)
@@ -119,7 +120,8 @@ def _released(build: Build, source: Source) -> Revision:
 def _of_the_night(build: Build, source: Source, nightlies: NightlyMap | None) -> Revision:
     """By the date in the version: that of the build job, which may have run a day after the nightly was cut."""
     day = _moment(build).date()
-    found = (nightlies or source.nightlies(day - _WEEK, day)).between(day - _WEEK, day)
+    known = nightlies if nightlies and nightlies.covers(day) else source.nightlies(day - _WEEK, day)
+    found = known.between(day - _WEEK, day)
     that_day = found.on(day)
     newest = found.newest_until(day)
     if newest is None:

@@ -28,7 +28,9 @@ class Source(Protocol):
         """Where it is read, for people."""
 
     def resolve(self, revision: str) -> str:
-        """The full hash of the commit that a hash (also abbreviated), a tag or a branch means.
+        """The full hash of the commit that a hash (also abbreviated to seven digits), a tag or a branch means.
+
+        `tags/NAME` and `heads/NAME` mean only that: a tag such as `20260301` may also look like a hash.
 
         Raises `RevisionUnknown`.
         """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bisect_tool.history.clues import Clues, Sought
 from bisect_tool.history.folding import Listed
@@ -82,10 +82,19 @@ def rank(listed: Sequence[Listed], clues: Clues, weights: Weights = WEIGHTS) -> 
     asked = [e for e in listed if e.stands and not (e.commit.is_merge and inside & set(e.commit.parents[1:]))]
     ruled_out = tuple((entry, why) for entry in asked if (why := _impossible(entry, clues)))
     out = {entry.sha for entry, _ in ruled_out}
+    asked = [_with_words_of_first(entry, listed) for entry in asked]
     rarity = _Rarity.among(asked)
     judged = [_judge(entry, clues, rarity, weights) for entry in asked if entry.sha not in out]
     found = sorted((suspect for suspect in judged if suspect.points > 0), key=lambda suspect: -suspect.points)
     return Ranking(tuple(found), ruled_out)
+
+
+def _with_words_of_first(entry: Listed, listed: Sequence[Listed]) -> Listed:
+    """A reland may say no more than a hash: what it brings again has the words."""
+    first = next((one for one in listed if one.sha == entry.brings_again), None) if entry.brings_again else None
+    if first is None or first.told.title == entry.told.title:
+        return entry
+    return replace(entry, told=replace(entry.told, title=f"{entry.told.title} ({first.told.title})"))
 
 
 def _impossible(entry: Listed, clues: Clues) -> str | None:
@@ -223,7 +232,7 @@ def _by_pins(entry: Listed, clues: Clues, weights: Weights) -> Iterator[Reason]:
 
 
 def _by_nature(entry: Listed, clues: Clues, weights: Weights) -> Iterator[Reason]:
-    nature, title = entry.told.nature, entry.told.title.lower()
+    nature, title = entry.nature, entry.told.title.lower()
     if clues.sought is Sought.FIX:
         if nature is Nature.REVERT:
             yield Reason("takes something back, which may be what broke it", weights.revert_for_fix)

@@ -6,6 +6,7 @@ import builtins
 import keyword
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+[a-z]+")
@@ -57,8 +58,7 @@ def words_of_paths(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(word for path in paths for word in words_of(re.sub(r"\.\w+$", "", path).replace("/", " ")))
 
 
-def _words_of_name(name: str) -> Iterable[str]:
-    pieces = [piece.lower() for piece in _PIECE.findall(name)]
-    for word in {name.strip("_").lower(), *pieces}:
-        if _SHORTEST <= len(word) <= _LONGEST and word not in _LEFT_OUT:
-            yield word
+@lru_cache(maxsize=100_000)  # a history names the same things over and over
+def _words_of_name(name: str) -> tuple[str, ...]:
+    found = {name.strip("_").lower(), *(piece.lower() for piece in _PIECE.findall(name))}
+    return tuple(word for word in found if _SHORTEST <= len(word) <= _LONGEST and word not in _LEFT_OUT)

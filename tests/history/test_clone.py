@@ -120,6 +120,27 @@ def test_a_merge_shows_its_files_against_the_first_parent(tmp_path: Path) -> Non
     assert span.commits[-1].sha == merge.sha
     assert span.commits[-1].is_merge
     assert source.files([merge.sha]).known[merge.sha] == (ChangedFile("torch/b.py", Touch.ADDED),)
+    assert [commit.sha for commit in span.spine()] == [other.sha, merge.sha]
+    assert [commit.sha for commit in span.brought_by(span.commits[-1])] == [side.sha]
+    assert span.brought_by(span.spine()[0]) == ()
+
+
+def test_a_merge_inside_a_merge(tmp_path: Path) -> None:
+    with GitHistory(tmp_path / "r") as history:
+        base = history.write("Ground", {"a": "1"})
+        history.branch("side")
+        history.branch("deep")
+        deep = history.write("Deep", {"d": "1"}, branch="deep")
+        side = history.write("Side", {"s": "1"}, branch="side")
+        inner = history.write("Merge deep", branch="side", merged=[deep.sha])
+        outer = history.write("Merge side", merged=[inner.sha])
+        last = history.write("After", {"a": "2"})
+    span = opened(tmp_path / "r").commits(base.sha, last.sha)
+    assert [commit.sha for commit in span.spine()] == [outer.sha, last.sha]
+    merge = next(commit for commit in span.commits if commit.sha == outer.sha)
+    assert {commit.sha for commit in span.brought_by(merge)} == {deep.sha, side.sha, inner.sha}
+    nested = next(commit for commit in span.commits if commit.sha == inner.sha)
+    assert [commit.sha for commit in span.brought_by(nested)] == [deep.sha]
 
 
 def test_a_submodule_is_told_from_a_file(tmp_path: Path) -> None:

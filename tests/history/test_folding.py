@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bisect_tool.history.folding import Listed, fold, mark_picked, series
+from bisect_tool.history.messages import Nature
 from bisect_tool.history.source import HistoryAccess, open_source
 from tests.history.places import ENVIRON, TORCH
 from tests.rig.git_history import GitHistory, Made
@@ -111,6 +112,23 @@ def test_a_reland_of_something_earlier_stands_for_it_may_differ(tmp_path: Path) 
     assert found[again.sha].stands
 
 
+def test_reverts_of_reverts_that_do_not_call_themselves_relands(tmp_path: Path) -> None:
+    with GitHistory(tmp_path / "r") as history:
+        base = history.land("Ground", OLD)
+        change = history.write("Fuse more", NEW)
+        one = history.write(f"Reverts {change.sha}", OLD)
+        two = history.write(f"Reverts {one.sha}", NEW)
+        three = history.write(f"Reverts {two.sha}", OLD)
+    found = listed(tmp_path / "r", base, two.sha)
+    assert [(found[made.sha].nature, found[made.sha].stands) for made in (change, one, two)] == [
+        (Nature.CHANGE, False), (Nature.REVERT, False), (Nature.RELAND, True),
+    ]  # fmt: skip
+    assert found[two.sha].brings_again == change.sha
+    found = listed(tmp_path / "r", base, three.sha)
+    assert found[three.sha].nature is Nature.REVERT
+    assert not any(entry.stands for entry in found.values())
+
+
 def test_the_revert_button_names_the_pull_request(tmp_path: Path) -> None:
     with GitHistory(tmp_path / "r") as history:
         base = history.land("Ground", OLD)
@@ -118,6 +136,24 @@ def test_the_revert_button_names_the_pull_request(tmp_path: Path) -> None:
         back = history.write('Revert "Fuse more (#12)" (#13)\n\nReverts pytorch/pytorch#12\n', OLD)
     found = listed(tmp_path / "r", base)
     assert found[change.sha].folded_with == back.sha
+
+
+def test_a_revert_may_name_a_hash_a_review_or_several_requests(tmp_path: Path) -> None:
+    with GitHistory(tmp_path / "r") as history:
+        base = history.write("Ground", {**OLD, "torch/b.py": "old", "torch/c.py": "old", "torch/d.py": "old"})
+        by_hash = history.write("Fuse more", NEW)
+        away = history.write(f"Reverts {by_hash.sha}", OLD)
+        by_diff = history.write("Fuse less\n\nDifferential Revision: D1234567\n", {"torch/b.py": "new"})
+        back = history.write("Revert D1234567", {"torch/b.py": "old"})
+        one = history.write("One (#11)", {"torch/c.py": "new"})
+        two = history.write("Two (#12)", {"torch/d.py": "new"})
+        both = history.write("Revert #11 #12", {"torch/c.py": "old", "torch/d.py": "old"})
+    found = listed(tmp_path / "r", base)
+    folded = [(entry.sha, entry.folded_with) for entry in found.values()]
+    assert folded == [
+        (by_hash.sha, away.sha), (away.sha, by_hash.sha), (by_diff.sha, back.sha), (back.sha, by_diff.sha),
+        (one.sha, both.sha), (two.sha, both.sha), (both.sha, one.sha),
+    ]  # fmt: skip
 
 
 def test_a_title_that_github_cut(tmp_path: Path) -> None:

@@ -113,7 +113,20 @@ def test_without_a_token_nothing_of_the_users_netrc_is_sent(
     (tmp_path / "netrc").chmod(0o600)
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     asking(github)[0].resolve("main")
-    assert "authorization" not in github.asked[0].headers
+    github.name, github.moved = "torch-org/torch", frozenset({"pytorch/pytorch"})
+    asking(github)[0].resolve("main")
+    assert [one.status for one in github.asked] == [200, 301, 200]
+    assert not any("authorization" in one.headers for one in github.asked)
+
+
+def test_the_token_follows_a_moved_repository_but_not_to_another_server(github: GitHub, typical: Typical) -> None:
+    github.name, github.moved = "torch-org/torch", frozenset({"pytorch/pytorch"})
+    asking(github, token="ghp_secret")[0].resolve("main")
+    assert [one.headers.get("authorization") for one in github.asked] == ["Bearer ghp_secret"] * 2
+    with rig.serve(typical.folder, name="torch-org/torch") as elsewhere:
+        github.moved_to = elsewhere.url.replace("127.0.0.1", "localhost")
+        assert asking(github, token="ghp_secret")[0].resolve("main") == typical.commits[-1].sha
+        assert [one.headers.get("authorization") for one in elsewhere.asked] == [None]
 
 
 def test_a_wrong_token(github: GitHub) -> None:

@@ -57,6 +57,8 @@ def test_githubs_revert_button() -> None:
             "#9025 because it introduces a bug",
             (9025,),
         ),
+        ("Revert #11 #12, #13 and #14", Nature.REVERT, "#11 #12, #13 and #14", (11, 12, 13, 14)),
+        ("Revert 2 commits of #11", Nature.REVERT, "2 commits of #11", ()),
         ("Revert 9273 (#9625)", Nature.REVERT, "9273", (9273,)),
         ('Back out "Fuse more" (#7)', Nature.REVERT, "Fuse more", ()),
         ("[Revert] Fuse more (#7)", Nature.REVERT, "Fuse more", ()),
@@ -84,6 +86,20 @@ def test_words_for_taking_back_and_bringing_again(
 ) -> None:
     found = read_message(title, "")
     assert (found.nature, found.title, found.undone_pulls) == (nature, rest, pulls)
+
+
+def test_a_hash_that_is_the_whole_title() -> None:
+    assert read_message(f"Reverts {SHA}", "text").undone == (SHA,)
+    assert read_message("Reverts deadbeef and more", "").undone == ()
+    assert read_message(SHA, "").undone == ()
+
+
+def test_numbers_of_another_review_system() -> None:
+    assert read_message("Title (#1)", "text\n\nDifferential Revision: [D123456](https://x/D123456)\n").diff == "D123456"
+    assert read_message("Revert D84020397: Group embedding (#2)", "").undone_diffs == ("D84020397",)
+    body = "Original commit changeset: 0123456789ab\n\nOriginal Phabricator Diff: D7654321\n\nDifferential Revision: D9999999\n"
+    assert read_message('Back out "Group embedding"', body).undone_diffs == ("D7654321",)
+    assert read_message("Group embedding", body).undone_diffs == ()
 
 
 def test_a_part_is_said_to_be_one() -> None:

@@ -93,3 +93,8 @@ def test_nightlies_with_the_same_commit_stand_together() -> None:
 def test_a_commit_of_the_nightly_branch_stands_for_one_of_main() -> None:
     assert main_of_commit(commit("b" * 40, f"2026-03-02 nightly release ({'1' * 40})")) == "1" * 40
     assert main_of_commit(commit("b" * 40, "Fix (#1)")) == "b" * 40
+
+
+def test_what_a_map_covers() -> None:
+    assert [MAP.covers(date(2026, 3, day)) for day in (1, 2, 3, 7, 8, 9)] == [False, False, True, True, True, False]
+    assert not NightlyMap(()).covers(DAY)

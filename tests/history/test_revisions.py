@@ -66,6 +66,14 @@ def test_a_nightly_by_its_date_may_be_the_one_before(source: Source, typical: Ty
     assert not found.is_certain
 
 
+def test_a_map_that_does_not_reach_the_day_is_not_trusted(source: Source, typical: Typical) -> None:
+    short = source.nightlies(date(2026, 3, 5), date(2026, 3, 6))
+    for day, before in ((5, 4), (9, 7)):
+        found = revision_of(build(f"2.12.0.dev202603{day:02}"), source, short)
+        assert found.earliest == night(typical, date(2026, 3, before)).main
+        assert found.latest == night(typical, date(2026, 3, day)).main
+
+
 def test_a_day_without_a_nightly(source: Source, typical: Typical) -> None:
     found = revision_of(build("2.12.0.dev20260308"), source)
     assert found.sha == night(typical, date(2026, 3, 7)).main

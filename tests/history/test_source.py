@@ -50,6 +50,14 @@ def test_names_of_all_kinds_are_resolved(source: Source, typical: Typical) -> No
     assert source.resolve("main") == typical.commits[-1].sha
     assert source.resolve("release/2.99") == typical.tags["v2.99.1"]
     assert source.resolve("nightly") == typical.nightlies[-1].sha
+    assert source.resolve("tags/v2.99.0") == tag
+    assert source.resolve("heads/main") == typical.commits[-1].sha
+
+
+def test_a_name_of_one_kind_means_no_other(source: Source, typical: Typical) -> None:
+    for revision in (f"tags/{typical.commits[3].sha[:8]}", "tags/main", "heads/v2.99.0"):
+        with pytest.raises(RevisionUnknown):
+            source.resolve(revision)
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,15 @@ def test_a_revert_for_a_fix_and_a_reland_for_a_break() -> None:
     assert titles(entries, Clues(sought=Sought.BREAK)) == ["Reland newer change"]
 
 
+def test_a_reland_that_names_a_hash_has_the_words_of_what_it_brings_again() -> None:
+    change, other = commit(1, "Fuse cumprod"), commit(2, "Other")
+    back = commit(3, f"Reverts {change.sha}")
+    again = commit(4, f"Reverts {back.sha}")
+    ranking = rank(fold([change, other, back, again], {}), collect_clues(script="x.cumprod(0)"))
+    assert [suspect.entry.sha for suspect in ranking.suspects] == [again.sha]
+    assert "its title names cumprod, as the repro does" in [reason.text for reason in ranking.suspects[0].reasons]
+
+
 def test_what_cancels_out_is_no_suspect() -> None:
     change = ("Fuse cumprod (#7)", "torch/a.py")
     entries = listed(change, ('Revert "Fuse cumprod (#7)"', "torch/a.py"))

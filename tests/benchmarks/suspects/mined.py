@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,10 +40,12 @@ def mined_questions(folder: Path) -> Iterator[Question]:
         own = [row for row in rows if row["repository"] == name]
         spine = _spine(source) if own else []
         for row in own:
-            yield _question(name, source, spine, row["fix"], row["culprit"])
+            yield _question(name, source, spine, row)
 
 
-def _question(name: str, source: ClonedSource, spine: list[str], fix: str, culprit: str) -> Question:
+def _question(name: str, source: ClonedSource, spine: list[str], row: Mapping[str, str]) -> Question:
+    """`fresh` rows are of repositories that were mined when the weights stood; of the others, half was held out."""
+    fix, culprit = row["fix"], row["culprit"]
     landed = _landing(source, spine, culprit)
     at, ahead = spine.index(landed), int(culprit[:8], 16) % STEPS
     first = max(0, at - 1 - ahead)
@@ -58,7 +60,7 @@ def _question(name: str, source: ClonedSource, spine: list[str], fix: str, culpr
         listed,
         collect_clues(script=script),
         frozenset(right),
-        int(culprit[8:10], 16) % 2 == 1,
+        "fresh" in row or int(culprit[8:10], 16) % 2 == 1,
     )
 
 

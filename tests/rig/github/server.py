@@ -36,7 +36,8 @@ class GitHub:
     """A running server. `url` is the address of the API.
 
     `tokens`: only these are accepted (any other answers 401); with `private`, none at all answers 404.
-    `moved`: old names of the repository, answered with 301. `served` may be changed while it runs (a forced push).
+    `moved`: old names of the repository, answered with 301 to the present name on the server
+    `moved_to` (left out: this one). `served` may be changed while it runs (a forced push).
     """
 
     served: Path
@@ -45,6 +46,7 @@ class GitHub:
     tokens: frozenset[str] = frozenset()
     private: bool = False
     moved: frozenset[str] = frozenset()
+    moved_to: str | None = None
     asked: list[Asked] = field(default_factory=list)
     faults: list[tuple[str, GitHubFault]] = field(default_factory=list)
 
@@ -135,7 +137,8 @@ class _Handler(BaseHTTPRequestHandler):
         return self._conditional(self._about(kind, "/".join(parts[4:])))
 
     def _moved(self, name: str) -> str:
-        return f"{self.server.github.url}{self.path.replace(name, self.server.github.name, 1)}"
+        github = self.server.github
+        return f"{github.moved_to or github.url}{self.path.replace(name, github.name, 1)}"
 
     def _about(self, kind: str, rest: str) -> Reply:
         repository = Repository(self.server.github.served, self.server.github.name, self.server.github.url)
