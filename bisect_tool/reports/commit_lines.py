@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bisect_tool.reports.commits import CommitRow, Commits, Suspect, Suspicion
+from bisect_tool.reports.report import Boundary
 
 MOST_FIRST = 5
 FEW = 5  # so few are shown all, also those without a reason
+FAINT = 3.0  # points: less is one common word, and an opening sentence makes much of it
 _SHA = re.compile(r"[0-9a-f]{7,64}")
 _ADDRESS = re.compile(r"https?://[^\s\"'<>()]+")
 
@@ -56,19 +58,22 @@ def show_commits(commits: Commits, suspicion: Suspicion | None) -> ShownCommits:
     return ShownCommits(_heading(commits), says, first, every, commits.notes, web_address(commits.link))
 
 
-def look_first(commits: Commits | None, suspicion: Suspicion | None) -> str | None:
-    """One sentence that names the commit to look at first; None without one."""
-    if commits is None or not commits.rows:
+def look_first(at: Boundary, suspicion: Suspicion | None) -> str | None:
+    """One sentence that names the commit to look at first; None when there is none with more than a faint reason."""
+    if at.commits is None or not at.commits.rows:
         return None
-    shown = show_commits(commits, suspicion)
-    if not shown.first or (len(shown.every) > 1 and not shown.first[0].reasons):
-        return None
-    one = shown.first[0]
-    pull = f", {one.pull}" if one.pull else ""
-    named = f"{one.short}{pull} “{one.title}” by {one.by}"
+    shown = show_commits(at.commits, suspicion)
+    ends = f"between {at.before} and {at.after}"
     if len(shown.every) == 1:
-        return f"Between the two builds is one commit: {named}."
-    return f"Of the {shown.heading} look first at {named}: it {one.reasons[0]}."
+        return f"{ends[:1].upper()}{ends[1:]} is one commit: {_named(shown.every[0])}."
+    best = suspicion.suspects[0] if suspicion and suspicion.suspects else None
+    if best is None or best.points < FAINT or not shown.first:
+        return None
+    return f"Of the {shown.heading} {ends} look first at {_named(shown.first[0])}: it {shown.first[0].reasons[0]}."
+
+
+def _named(one: ShownCommit) -> str:
+    return f"{one.short}{f', {one.pull}' if one.pull else ''} “{one.title}” by {one.by}"
 
 
 def web_address(text: str | None) -> str | None:

@@ -47,9 +47,7 @@ def boundary(before: str | None, after: str | None, report: Report) -> Boundary 
 def _look(failure: Failure, report: Report) -> tuple[str, ...]:
     """For each change of a failure, the commit to look at first, as far as one is known."""
     ends = [end for episode in failure.episodes for end in (episode.appeared, episode.fixed)]
-    found = [
-        look_first(at.commits, end.suspicion) for end in ends if (at := boundary(*_sides(end), report)) is not None
-    ]
+    found = [look_first(at, end.suspicion) for end in ends if (at := boundary(*_sides(end), report)) is not None]
     return tuple(text for text in found if text)
 
 

@@ -81,7 +81,7 @@ def _row(entry: Listed, series: Mapping[str, int]) -> CommitRow:
             "login": None if commit.login is None else shown(commit.login, 100),
             "date": commit.date.isoformat(),
             "pull": told.pull,
-            "nature": told.nature.value,
+            "nature": entry.nature.value,
             "files": None if files is None else tuple(shown(f.path, _LONGEST_PATH) for f in files[:MOST_FILES]),
             "files_count": None if files is None else len(files),
             "folded_with": entry.folded_with,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -118,13 +119,15 @@ class _Finder:
         bound = None if _COMMIT.fullmatch(text) else _bound(text)
         if bound is None:
             return _End(text, Build(self.spec.package, text, "", "", revision=text.lower() if _is_hash(text) else text))
+        channel = self._channel(bound)
+        start = _some_days_before(bound, channel) if isinstance(bound, DateBound) else text
         try:
-            found = survey(self.spec, self.folder, _ALL, self.means, Stage(self._channel(bound), text, text), least=1)
+            found = survey(self.spec, self.folder, _ALL, self.means, Stage(channel, start, text), least=1)
         except _NO_LISTING as error:
             if isinstance(bound, DateBound):
                 raise
             return self._by_name(text, error)
-        return self._found(text, found)
+        return self._found(text, bound, found)
 
     def _channel(self, bound: DateBound | VersionBound) -> str:
         """That of the spec; dates of a project with a nightly branch mean its nightlies, whatever the default is."""
@@ -137,11 +140,14 @@ class _Finder:
         note = f"{text} is taken by its version alone: {error.what.splitlines()[0]}"
         return _End(text, Build(self.spec.package, text, "", "", versions.date_in(text)), notes=(note,))
 
-    def _found(self, text: str, found: Survey) -> _End:
+    def _found(self, text: str, bound: DateBound | VersionBound, found: Survey) -> _End:
+        """A date means the last build of that time, else the newest before it."""
         number = len(found.builds) - 1
         build, notes = found.builds[number], []
-        if number:
-            notes.append(f"{text} means {build.version}, the last of {number + 1} builds")
+        if isinstance(bound, DateBound):
+            inside = sum(one.date is not None and bound.start <= one.date for one in found.builds)
+            notes += [f"{text} means {build.version}, the last of {inside} builds"] if inside > 1 else []
+            notes += [] if inside else [f"{text} has no build of its own: {build.version} is the newest before it"]
         try:
             build = build if build.revision else found.channel.identified(build)
         except IndexUnreachable as error:
@@ -157,6 +163,7 @@ class _Finder:
         return healths.get(found.builds[number].identity, {})
 
 
+_LONGEST_PAUSE = timedelta(days=7)
 _ALL = Wishes(pre=True, yanked=True)
 
 
@@ -166,6 +173,11 @@ def _bound(text: str) -> DateBound | VersionBound | None:
         return read_bound(text, frozenset())
     except BoundError:
         return None
+
+
+def _some_days_before(bound: DateBound, channel: str) -> str | None:
+    """Where to begin looking for the newest build until a date: listing nightlies costs requests for each day."""
+    return f"{bound.start - _LONGEST_PAUSE:%Y-%m-%d}" if channel == "nightly" else None
 
 
 def _is_hash(text: str) -> bool:

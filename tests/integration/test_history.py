@@ -169,7 +169,7 @@ def test_a_dated_package_by_commit_time(place: Place) -> None:
         culprit = history.write(
             "Fuse two loops (#77)",
             {"src/liger_kernel/runtime.py": "1\n"},
-            when=start + timedelta(hours=37),
+            when=start + timedelta(hours=40),
             author="Lee",
         )
         history.write("After (#78)", {"README.md": "1\n"}, when=start + timedelta(hours=50))

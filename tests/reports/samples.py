@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bisect_tool.reports.answer import with_summary
+from bisect_tool.reports.commits import CommitRow, Commits, Suspect, Suspicion
 from bisect_tool.reports.report import (
     Appeared,
     Boundary,
@@ -324,6 +325,81 @@ def long() -> Report:
     )
 
 
+def commits(*rows: CommitRow, **more: object) -> Commits:
+    """Commits of pytorch."""
+    fields: dict[str, object] = {
+        "repository": "pytorch/pytorch",
+        "address": "https://github.com/pytorch/pytorch",
+        "link": f"https://github.com/pytorch/pytorch/compare/{GIT_BEFORE}...{GIT_AFTER}",
+        "rows": rows,
+    }
+    return Commits.model_validate(fields | more)
+
+
+def commit(number: int, title: str, **more: object) -> CommitRow:
+    """The commit whose hash is the digit of `number` forty times."""
+    fields: dict[str, object] = {
+        "sha": f"{number:x}" * 40,
+        "title": f"{title} (#{1000 + number})",
+        "author": "Ada Example",
+        "date": f"2026-01-{number:02}T08:00:00+00:00",
+        "pull": 1000 + number,
+        "files": (f"torch/area{number}.py",),
+        "files_count": 1,
+    }
+    return CommitRow.model_validate(fields | more)
+
+
+def with_commits() -> Report:
+    """Eight commits, of which two cancel out, three are suspected, and one is a reland."""
+    listed = commits(
+        commit(1, "[inductor] Make scatter faster", login="ada"),
+        commit(2, "Try a thing", folded_with="3" * 40),
+        commit(3, 'Revert "Try a thing"', nature="revert", takes_back=("2" * 40,), folded_with="2" * 40),
+        commit(4, "[1/2] Split", series=1),
+        commit(5, "[2/2] Split", series=1),
+        commit(6, "Reland a fix", nature="reland", brings_again="4" * 40),
+        commit(7, "Documentation", files=None, files_count=None),
+        commit(8, "Many files", files_count=240, in_base=True),
+        notes=("The files of 1 commit are not known: files are asked for 40 commits at most without GITHUB_TOKEN.",),
+    )
+    reasons = (
+        "touches torch/_inductor/lowering.py, where the exception came up",
+        "its title names scatter, as the failure does",
+    )
+    suspicion = Suspicion(
+        suspects=(
+            Suspect(sha="1" * 40, points=13.1, reasons=reasons),
+            Suspect(sha="6" * 40, points=3.0, reasons=("brings again what had been taken back once",)),
+            Suspect(sha="8" * 40, points=0.2, reasons=("touches files called scatter, as the repro does",),
+                    doubts=("touches only tests, documentation or CI",)),
+        ),
+    )  # fmt: skip
+    appeared = _appeared("2.11.0", "2.12.0").model_copy(update={"suspicion": suspicion})
+    fixed = Fixed(kind="open", last_with="2.15.0", first_without=None)
+    return report(
+        case("inductor", "✓·✓·✓A·A·A"),
+        failures=(failure("A", Episode(appeared=appeared, fixed=fixed)),),
+        boundaries=(boundary("2.11.0", "2.12.0").model_copy(update={"commits": listed, "differences": ()}),),
+    )
+
+
+def hostile_commits() -> Report:
+    """As an attacker would write titles, authors and file names; nothing here went through `showing`."""
+    odd = (HOSTILE, "a\nb", "\u202egnp.py")
+    row = commit(1, HOSTILE, author=HOSTILE, login=HOSTILE, files=odd, files_count=3)
+    bad_hash = commit(2, "y", sha='"><script>alert(1)</script>', folded_with=HOSTILE)
+    listed = commits(row, bad_hash, address="javascript:alert(1)//", link="javascript:alert(1)", notes=(HOSTILE,))
+    suspicion = Suspicion(suspects=(Suspect(sha="1" * 40, points=1, reasons=(HOSTILE,), doubts=(HOSTILE,)),))
+    appeared = _appeared("2.9.1", "2.10.0").model_copy(update={"suspicion": suspicion})
+    fixed = Fixed(kind="open", last_with="2.15.0", first_without=None)
+    return report(
+        case("inductor", "✓·✓A·A·A·A"),
+        failures=(failure("A", Episode(appeared=appeared, fixed=fixed)),),
+        boundaries=(boundary("2.9.1", "2.10.0").model_copy(update={"commits": listed, "differences": ()}),),
+    )
+
+
 def hostile() -> Report:
     """Every text that comes from outside is hostile."""
     episode = Episode(
@@ -360,6 +436,8 @@ ALL = {
     "not_judged": not_judged,
     "long": long,
     "hostile": hostile,
+    "with_commits": with_commits,
+    "hostile_commits": hostile_commits,
 }
 
 

@@ -92,14 +92,42 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere(name: str) -> None:
     assert dict(page.tags[0][1]) == {"lang": "en"}
 
 
-def test_hostile_text_stays_text() -> None:
-    report = sample("hostile")
+@pytest.mark.parametrize("name", ["hostile", "hostile_commits"])
+def test_hostile_text_stays_text(name: str) -> None:
+    report = sample(name)
     page = render("html", report)
     assert "<script" not in page
     assert "javascript:" not in page + render("markdown", report)
     for text in (page, render("terminal", report), render("markdown", report)):
         assert "\x1b" not in text
         assert "\x07" not in text
+        assert "\u202e" not in text
+
+
+def test_links_of_commits_lead_to_the_web_or_nowhere() -> None:
+    page = Page()
+    page.feed(render("html", sample("hostile_commits")))
+    links = [attrs.get("href") or "" for tag, attrs in page.tags if tag == "a"]
+    assert all(re.match(r"https?://github\.com/|cache/trials/", link) for link in links), links
+    text = render("markdown", sample("hostile_commits"))
+    assert re.findall(r"\]\((?!https://)", text) == []
+    assert "@\u200btorvalds" in text
+    assert "@torvalds" not in text
+
+
+def test_a_commit_of_the_list_is_linked_in_page_and_text() -> None:
+    for format_ in ("html", "markdown"):
+        text = render(format_, sample("with_commits"))
+        assert "https://github.com/pytorch/pytorch/commit/" + "6" * 40 in text
+        assert "https://github.com/pytorch/pytorch/pull/1007" in text
+
+
+def test_the_report_opens_with_the_commit_to_look_at() -> None:
+    opening = render("terminal", sample("with_commits")).split("\n\n")[1]
+    assert (
+        "Of the 8 commits (2 of them cancel out) between 2.11.0 and 2.12.0 look first at 111111111111, #1001"
+        in " ".join(opening.split())
+    )
 
 
 @pytest.mark.parametrize(
