@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.integration.conftest import Place
+from tests.integration.conftest import Place, failing
+from tests.integration.conftest import history as releases
 from tests.rig.git_history.maker import GitHistory, Made
 from tests.rig.toy_source import toy_source
 
@@ -64,9 +65,7 @@ def test_a_merge_is_followed_inside(place: Place, tmp_path: Path) -> None:
         land(history, 1)
         merge = history.write("Merge work\n", {**toy_source(BROKEN), "a.md": "3"}, merged=[inner[-1].sha])
         last = land(history, 2)
-    report = place.answer(
-        "run", place.spec(channel="commit", from_=first.sha, to=last.sha), "--repo", history.folder
-    )
+    report = place.answer("run", place.spec(channel="commit", from_=first.sha, to=last.sha), "--repo", history.folder)
     assert (appeared(report)["last_without"], appeared(report)["first_with"]) == (inner[0].sha[:12], inner[1].sha[:12])
     (stage,) = report["stages"]
     assert merge.sha[:12] in stage["summary"][0]
@@ -85,7 +84,6 @@ def test_a_change_that_only_the_merge_makes_is_said_to_be_the_merge(place: Place
 
 
 def test_releases_first_then_the_commits_between(place: Place, tmp_path: Path) -> None:
-    from tests.integration.conftest import failing, history as releases
 
     with GitHistory(tmp_path / "toy.git") as history:
         land(history, 0, toy_source())
@@ -104,7 +102,6 @@ def test_releases_first_then_the_commits_between(place: Place, tmp_path: Path) -
 
 
 def test_without_a_repository_the_coarser_answer_stands(place: Place) -> None:
-    from tests.integration.conftest import failing, history as releases
 
     place.publish(releases(3, failing([2])))
     report = place.answer("run", place.spec(channel=["release", "commit"], from_="1.0", to="1.2"))
