@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
@@ -33,7 +33,7 @@ class Story:
     files: dict[date, Mapping[str, str]] = field(default_factory=dict)
 
 
-def tell(folder: Path, nights: list[list[dict[str, str | None]]]) -> Story:
+def tell(folder: Path, nights: Sequence[Sequence[Mapping[str, str | None]]]) -> Story:
     story, tree = Story(folder), {**GOOD}
     with GitHistory(folder) as history:
         history.land("Begin", {**GOOD, "torch/__init__.pyi": "", "aten/x.cpp": ""})
