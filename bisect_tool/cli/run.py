@@ -49,13 +49,23 @@ def _format_options(function: Any) -> Any:
 )
 @click.option("--fresh", is_flag=True, help="Do not use stored results.")
 @click.option("--explain", is_flag=True, help="Say for each decision what was known and why this build was next.")
+@click.option(
+    "--isolate", is_flag=True, help="Find out which part makes the change: Python, binaries, triton, CUDA, others."
+)
 @click.option("--retry-untestable", is_flag=True, help="Try builds again that could not be installed or imported.")
 @_format_options
 @settings_options
 @click.option("--plain", is_flag=True, help="Plain lines instead of the live view.")
 @click.option("--quiet", is_flag=True, help="Nothing but the report.")
 def command(
-    specs: tuple[str, ...], scan: int | None, *, fresh: bool, explain: bool, retry_untestable: bool, **flags: Any
+    specs: tuple[str, ...],
+    scan: int | None,
+    *,
+    fresh: bool,
+    explain: bool,
+    isolate: bool,
+    retry_untestable: bool,
+    **flags: Any,
 ) -> int:
     """Answer SPECs: a spec.yaml, its folder, or a plain script.
 
@@ -75,6 +85,7 @@ def command(
         fresh=fresh,
         retry_untestable=retry_untestable,
         explain=explain,
+        isolate=isolate,
     )
     workshop = open_workshop(settings, os.environ)
     try:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -19,6 +20,7 @@ from bisect_tool.environments import installing, locks, making, room
 from bisect_tool.environments.cache_folder import CacheFolder, disk_full
 from bisect_tool.environments.health import NO_SPACE, Health, NotHealthy, ProbeBroke, prove
 from bisect_tool.environments.interpreter import Interpreter
+from bisect_tool.environments.mixing import Swap, mix
 from bisect_tool.environments.uv import Download, Uv
 from bisect_tool.errors import MachineFault
 
@@ -144,6 +146,29 @@ class Environments:
             if key.base is not None:
                 self._open_base(stack, key.base, install, device, as_of, tell)
             yield stack.enter_context(self._use(key, install, device, as_of, tell))
+
+    @contextmanager
+    def mixed(
+        self, key: EnvironmentKey, base: Environment, donor: Environment, swap: Swap, device: str
+    ) -> Iterator[Environment]:
+        """The open environment `base`, of `key`, with a part of the open environment `donor`; it is gone afterwards.
+
+        It lies inside the base, so that what a crash leaves behind goes with that. Raises `BuildUnusable` when the two do not
+        fit, `DiskFull`, `MachineFault`.
+        """
+        (base.folder / "scratch").mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            dir=base.folder / "scratch", prefix="mix-", ignore_cleanup_errors=True
+        ) as name:
+            folder = Path(name)
+            order = installing.Order(key.build, Installation(()), key.interpreter, (), key.base_system, None)
+            installing.make_venv(order, folder / "venv", self.uv)
+            sites = [installing.purelib_of(one / "venv") for one in (base.folder, donor.folder, folder)]
+            try:
+                mix(sites[0], sites[1], sites[2], key.build.package, swap)
+            except OSError as error:
+                raise (disk_full(self.cache.root) if error.errno in room.FULL else _machine(error, folder)) from error
+            yield Environment(folder, self._proven(key, folder, device, lambda _step: None), cached=False)
 
     def _open_base(
         self,

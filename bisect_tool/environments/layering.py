@@ -19,6 +19,7 @@ from bisect_tool.builds.build import FileChange
 # Parts of `torch/` that hold no Python of the package: binaries, headers, programs, data for CMake, C++ tests.
 _OF_BINARIES = frozenset({"lib", "bin", "include", "share", "test"})
 _LIBRARY = (".so", ".pyd", ".dylib", ".a")
+_LIBRARIES = "lib"
 _COMPILED = "__pycache__"
 
 
@@ -34,24 +35,46 @@ def lay_over(base: Path, own: Path, folders: tuple[str, ...], changes: Iterable[
     for entry in sorted(base.iterdir()):
         target = own / entry.name
         if entry.name in folders and entry.is_dir():
-            _copy(entry, target, is_top=True)
+            copy_package(entry, target)
         elif entry.name != _COMPILED and not target.exists():
             target.symlink_to(entry)
     for change in changes:
         _apply(change, base, own)
 
 
-def _copy(source: Path, target: Path, *, is_top: bool = False) -> None:
-    """Folders and Python files as they are, with the time of change that compiled files are checked against."""
+def copy_package(source: Path, target: Path) -> None:
+    """A package as a folder of its own: its Python files are copied, its binaries linked.
+
+    Files keep their time of change, which compiled files are checked against. Raises `OSError`.
+    """
+    _copy(source, target, source.parent)
+
+
+def _copy(source: Path, target: Path, site: Path) -> None:
     target.mkdir()
     for entry in source.iterdir():
-        to = target / entry.name
-        if entry.is_dir() and not (is_top and entry.name in _OF_BINARIES):
-            _copy(entry, to)
-        elif entry.is_dir() or _is_library(entry.name):
+        to, parts = target / entry.name, entry.relative_to(site).parts
+        if parts == ("torch", _LIBRARIES):
+            _link_all(entry, to)
+        elif is_of_binaries(parts):
             to.symlink_to(entry)
+        elif entry.is_dir():
+            _copy(entry, to, site)
         else:
             shutil.copy2(entry, to)
+
+
+def is_of_binaries(parts: tuple[str, ...]) -> bool:
+    """Whether a path inside site-packages belongs to the binaries of a package."""
+    in_torch = parts[0] == "torch" and parts[1:2] != () and parts[1] in _OF_BINARIES
+    return in_torch or (len(parts) > 1 and _is_library(parts[-1]))
+
+
+def _link_all(source: Path, target: Path) -> None:
+    """A real folder of links: what a library looks for beside its own folder is looked for here, not in the base."""
+    target.mkdir()
+    for entry in source.iterdir():
+        (target / entry.name).symlink_to(entry)
 
 
 def _is_library(name: str) -> bool:
@@ -60,13 +83,14 @@ def _is_library(name: str) -> bool:
 
 def _apply(change: FileChange, base: Path, own: Path) -> None:
     target, shipped = own / change.path, base / change.path
-    if ".." in Path(change.path).parts or any(parent.is_symlink() for parent in _parents(target, own)):
+    parts = Path(change.path).parts
+    if ".." in parts or parts[1:2] == (_LIBRARIES,) or any(parent.is_symlink() for parent in _parents(target, own)):
         return  # among the binaries
     if change.was is not None and shipped.is_file():
         _check(change, shipped)
     elif change.was is not None:
         return  # not installed by the package, such as a test or a file that only the build reads
-    _forget_compiled(target)
+    forget_compiled(target)
     target.unlink(missing_ok=True)
     if change.content is None:
         _remove_empty(target.parent, own)
@@ -92,7 +116,8 @@ def _parents(path: Path, until: Path) -> Iterator[Path]:
         yield parent
 
 
-def _forget_compiled(file: Path) -> None:
+def forget_compiled(file: Path) -> None:
+    """Remove what was compiled of a file: its time and size alone would not tell that it is another one."""
     for compiled in (file.parent / _COMPILED).glob(f"{file.stem}.*.pyc"):
         compiled.unlink()
 

@@ -204,6 +204,31 @@ class Boundary(Part):
     commits: Commits | None = None
 
 
+class CrossTest(Part):
+    """A case on one build (`base`) with a `part` of the other one.
+
+    `shows` says whose state that is; `reason` why there is none. `failures` are their ids or titles.
+    """
+
+    base: str
+    part: str
+    taken_from: str
+    shows: Literal["before", "after", "neither", "not judged"]
+    failures: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+class Isolation(Part):
+    """Which part of two neighbouring builds makes a change of a case; `part` is None when the tests do not tell."""
+
+    case: str
+    before: str
+    after: str
+    part: str | None
+    sentence: str
+    tests: tuple[CrossTest, ...] = ()
+
+
 class Counts(Part):
     """The work it took. `trials` and `builds_installed` count this run; `trials_known` came from the store."""
 
@@ -250,6 +275,7 @@ class Report(Part):
     cases: tuple[CasePart, ...]
     failures: tuple[Failure, ...]
     boundaries: tuple[Boundary, ...] = ()
+    isolation: tuple[Isolation, ...] = Field(default=(), description="Which part makes a change, by cross tests.")
     counts: Counts
     elapsed_s: float
     environment: Machine

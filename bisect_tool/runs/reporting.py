@@ -47,6 +47,7 @@ class Circumstances:
     trials_known: int
     unfinished: bool = False
     notes: tuple[str, ...] = ()
+    isolation: tuple[parts.Isolation, ...] = ()
 
 
 def report_of(
@@ -71,7 +72,9 @@ def report_of(
     installed = sum(report.counts.builds_installed for report in reports)
     trials = sum(report.counts.trials for report in reports)
     counts = finest.counts.model_copy(update={"builds_installed": installed, "trials": trials})
-    return finest.model_copy(update={"stages": stages, "counts": counts, "advice": advice})
+    summary = (*finest.summary, *(one.sentence for one in circumstances.isolation))
+    update = {"stages": stages, "counts": counts, "advice": advice, "summary": summary}
+    return finest.model_copy(update={**update, "isolation": circumstances.isolation})
 
 
 def _stage(report: parts.Report) -> parts.StagePart:

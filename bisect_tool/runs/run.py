@@ -28,16 +28,17 @@ from bisect_tool.errors import (
 )
 from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
-from bisect_tool.reports.report import Report
+from bisect_tool.reports.report import Isolation, Report
 from bisect_tool.runs.asking import Asked, ask
 from bisect_tool.runs.diary import Diary
 from bisect_tool.runs.history_reading import HistoryReader
+from bisect_tool.runs.isolating import Laboratory
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.stages import goes_to_commits, next_stage
-from bisect_tool.runs.surveying import Means, Stage, Wishes
+from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
 from bisect_tool.settings import Settings
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.store.results import Results, open_results
@@ -119,6 +120,7 @@ class _Course:
     sessions: list[Session]
     known: int
     notes: list[str] = field(default_factory=list)
+    isolation: tuple[Isolation, ...] = ()
 
     @property
     def last(self) -> Session:
@@ -144,6 +146,8 @@ class _Run:
             while going:
                 self._search(going)
                 going = [course for course in going if self._go_on(course, environments)]
+            for course in courses if self.wishes.isolate else ():
+                self._isolate(course)
         except BisectError as error:
             raise Stopped(error, self._reports(courses, unfinished=True)) from error
         except KeyboardInterrupt as stop:
@@ -219,6 +223,17 @@ class _Run:
         tell = self.tell
         return HistoryReader(self.workshop.means().history, lambda line: tell(events.Notice(line)))
 
+    def _isolate(self, course: _Course) -> None:
+        """Cross tests on the last whole builds that a spec came to."""
+        whole = [session for session in course.sessions if session.asked.stage.channel != COMMITS]
+        if whole:
+            laboratory = Laboratory(whole[-1], self.workshop.cache, self.workshop.environ, self.tell)
+            course.isolation = laboratory.isolate()
+        if not course.isolation:
+            course.notes.append(
+                "no cross tests were made: they need two whole builds of one Python with a change that is not flaky"
+            )
+
     def _reports(
         self, courses: Sequence[_Course], *, unfinished: bool, history: HistoryReader | None = None
     ) -> tuple[Report, ...]:
@@ -234,6 +249,7 @@ class _Run:
                 trials_known=course.known,
                 unfinished=unfinished,
                 notes=tuple(course.notes),
+                isolation=course.isolation,
             )
             report = report_of(course.sessions, circumstances, history)
             for run in course.runs:

@@ -36,6 +36,7 @@ class Wishes:
     fresh: bool = False
     retry_untestable: bool = False
     explain: bool = False
+    isolate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Place:
         }
         return {**kept, **own, **self.extra}
 
-    def run(self, *words: str | Path, timeout: float = 300, environ: Mapping[str, str] | None = None) -> Ran:
+    def run(self, *words: str | Path, timeout: float = 900, environ: Mapping[str, str] | None = None) -> Ran:
         done = subprocess.run(
             self.command(*words), capture_output=True, text=True, timeout=timeout, cwd=self.root,
             env={**self.environ(), **(environ or {})}, check=False,

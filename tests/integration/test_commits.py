@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.integration.conftest import Place
+from tests.integration.conftest import Place, failing
+from tests.integration.conftest import history as releases
 from tests.rig.git_history.maker import GitHistory, Made
 from tests.rig.toy_source import toy_source
 
@@ -83,8 +84,6 @@ def test_a_change_that_only_the_merge_makes_is_said_to_be_the_merge(place: Place
 
 
 def test_releases_first_then_the_commits_between(place: Place, tmp_path: Path) -> None:
-    from tests.integration.conftest import failing
-    from tests.integration.conftest import history as releases
 
     with GitHistory(tmp_path / "toy.git") as history:
         land(history, 0, toy_source())
@@ -103,8 +102,6 @@ def test_releases_first_then_the_commits_between(place: Place, tmp_path: Path) -
 
 
 def test_without_a_repository_the_coarser_answer_stands(place: Place) -> None:
-    from tests.integration.conftest import failing
-    from tests.integration.conftest import history as releases
 
     place.publish(releases(3, failing([2])))
     report = place.answer("run", place.spec(channel=["release", "commit"], from_="1.0", to="1.2"))

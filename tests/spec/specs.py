@@ -9,7 +9,7 @@ import pytest
 from bisect_tool.errors import SpecError
 from bisect_tool.spec.reading import ReadSpec, load_all
 
-CHANNELS = ("nightly", "release", "wheelhouse")
+CHANNELS = ("commit", "nightly", "release", "wheelhouse")
 GOOD = "name: a\nscript: repro.py\n"
 
 

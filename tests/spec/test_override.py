@@ -52,7 +52,7 @@ def test_each_requirement_is_blamed_on_its_own_place(tmp_path: Path) -> None:
     [
         (
             {"channel": "relase"},
-            '--channel: found "relase", expected `nightly`, `release` or `wheelhouse`; did you mean "release"?',
+            '--channel: found "relase", expected `commit`, `nightly`, `release` or `wheelhouse`; did you mean "release"?',
         ),
         ({"device": "gpu"}, '--device: found "gpu", expected `cuda` or `cpu`; did you mean "cpu"?'),
         (

@@ -39,17 +39,12 @@ TOP_KEYS = (
         ("device: gpu", 'line 3, device[0]: found "gpu", expected `cuda` or `cpu`; did you mean "cpu"?'),
         (
             "channel: relaese",
-            'line 3, channel: found "relaese", expected `nightly`, `release` or `wheelhouse`; did you mean "release"?',
-        ),
-        (
-            "channel: commit",
-            'line 3, channel: found "commit", expected `nightly`, `release` or `wheelhouse`: '
-            "`commit` is not available in this version",
+            'line 3, channel: found "relaese", expected `commit`, `nightly`, `release` or `wheelhouse`; did you mean "release"?',
         ),
         (
             "channel: [release, wheelhouse]",
             "line 3, channel: found the channels release, wheelhouse, "
-            "expected one, or several from coarse to fine: [release, nightly]",
+            "expected one, or several from coarse to fine: [release, nightly, commit]",
         ),
         (
             "variant: cuda13",
@@ -386,7 +381,7 @@ def test_channels_from_coarse_to_fine(tmp_path: Path, channel: str) -> None:
 def test_channels_from_fine_to_coarse(tmp_path: Path) -> None:
     assert mistakes(tmp_path, GOOD + "channel: [nightly, release]\n") == [
         "line 3, channel: found the channels nightly, release, "
-        "expected one, or several from coarse to fine: [release, nightly]"
+        "expected one, or several from coarse to fine: [release, nightly, commit]"
     ]
 
 

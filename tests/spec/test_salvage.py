@@ -31,7 +31,7 @@ def test_mistakes_of_the_shape_do_not_hide_those_of_the_meaning(tmp_path: Path) 
     text = (
         "name: a\n"
         "timeout: soon\n"
-        "channel: commit\n"
+        "channel: comit\n"
         "requires: [numpy=1]\n"
         "cases:\n"
         "  - {name: x, role: contol}\n"
