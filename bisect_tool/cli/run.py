@@ -39,6 +39,12 @@ def _format_options(function: Any) -> Any:
     metavar="N",
     help="Spread N probes over the range first; left out: a few, where both ends agree; 0: none.",
 )
+@click.option(
+    "--prior",
+    type=click.Choice(["none", "history"]),
+    default="none",
+    help="history: look first where the commits between the builds fit the failure; the answer stays the same.",
+)
 @click.option("--trust", is_flag=True, help="Believe one trial of a build: nothing is run again to verify it.")
 @click.option(
     "--confidence",
@@ -85,6 +91,7 @@ def command(
         fresh=fresh,
         retry_untestable=retry_untestable,
         explain=explain,
+        prior=flags.pop("prior"),
         isolate=isolate,
     )
     workshop = open_workshop(settings, os.environ)

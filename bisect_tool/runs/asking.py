@@ -17,11 +17,15 @@ from bisect_tool.spec.repro import Repro, read_repro
 
 @dataclass(frozen=True, slots=True)
 class Asked(Survey):
-    """A question that is ready to be searched, over the builds of a survey."""
+    """A question that is ready to be searched, over the builds of a survey.
+
+    `weights` says how likely a change lies between each build and the one before, as a history tells it; None: alike.
+    """
 
     read: ReadSpec
     repro: Repro
     wishes: Wishes
+    weights: tuple[float, ...] | None = None
 
     @property
     def policy(self) -> Policy:
@@ -37,6 +41,7 @@ class Asked(Survey):
             controls=tuple(case.name for case in self.spec.controls),
             open_start=self.selection.open_start,
             landmarks=self._landmarks,
+            weights=self.weights,
         )
 
     @property

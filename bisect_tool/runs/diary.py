@@ -25,6 +25,7 @@ class Diary:
     tell: Callable[[events.Event], None] | None = None
     _opening: record.Line = field(default_factory=dict)
     _before: list[Known] | None = None
+    _weights: list[record.Weights] = field(default_factory=list)
     _number: int = 0
 
     def note(self, askings: Sequence[Asking], choice: Choice | None) -> None:
@@ -32,7 +33,10 @@ class Diary:
         if not self._opening:
             self._open(askings)
         self._number += 1
-        line = record.decision(self._number, self._before, askings, choice)
+        weights = [asking.question.weights for asking in askings]
+        weighed = {place: row for place, row in enumerate(weights) if row != self._weights[place]}
+        self._weights = weights
+        line = record.decision(self._number, self._before, askings, choice, weighed)
         self.results.add_decision(self.runs[0], self._number, record.text_of(line))
         self._before = [asking.known for asking in askings]
         if self.tell is not None:
@@ -45,6 +49,7 @@ class Diary:
                 self.tell(events.Notice(sentence))
 
     def _open(self, askings: Sequence[Asking]) -> None:
+        self._weights = [asking.question.weights for asking in askings]
         builds = [[build.version for build in session.asked.builds] for session in self.sessions]
         self._opening = record.opening(askings, builds, __version__)
         self.results.add_decision(self.runs[0], 0, record.text_of(self._opening))

@@ -74,7 +74,7 @@ class HistoryReader:
             return Looked(no_commits(project, _missing(project, self._dead[project])))
         self.tell(f"reading the commits of {project.repository} between {before.version} and {after.version}")
         try:
-            found = look_between(self._source(project), before, after, Clues(), nightlies=nightlies)
+            found = look_between(self.source(project), before, after, Clues(), nightlies=nightlies)
         except BisectError as error:  # the cache is full, the clone is none: the answer counts more
             self.give_up(project, error.what)
             return Looked(no_commits(project, _missing(project, f"{error.what}; {error.advice}")))
@@ -87,7 +87,8 @@ class HistoryReader:
             self.give_up(project, found.missing[-1].removesuffix("."))
         return Looked(commits_part(project, found), found)
 
-    def _source(self, project: Project) -> Source:
+    def source(self, project: Project) -> Source:
+        """The history of a project, opened once. Raises `HistoryUnavailable` for a clone that is none."""
         if project not in self._sources:
             self._sources[project] = open_source(project, self.access)
         return self._sources[project]

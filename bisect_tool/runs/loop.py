@@ -48,7 +48,10 @@ ATTEMPTS = 3  # of a trial that the machine spoiled
 
 @dataclass(slots=True)
 class Loop:
-    """Drives `sessions` until none of them wants anything more; `note` hears of each decision."""
+    """Drives `sessions` until none of them wants anything more.
+
+    `note` hears of each decision; `weigh` is asked before each one whether a history says where to look first.
+    """
 
     sessions: Sequence[Session]
     cache: CacheFolder
@@ -58,6 +61,7 @@ class Loop:
     tell: Callable[[events.Event], None]
     pace: Pace = field(default_factory=Pace)
     note: Callable[[Sequence[Asking], Choice | None], None] = lambda _askings, _choice: None
+    weigh: Callable[[Session], None] = lambda _session: None
 
     def run(self) -> None:
         """Search until every question is answered as far as it can be.
@@ -92,6 +96,8 @@ class Loop:
 
     def _choose(self) -> tuple[Session, Probe] | None:
         """The session and probe to serve next: of the build that is worth most to all sessions together."""
+        for session in self.sessions:
+            self.weigh(session)
         askings = [session.asking() for session in self.sessions]
         choice = choose(askings)
         self.note(askings, choice)

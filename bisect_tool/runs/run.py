@@ -39,6 +39,7 @@ from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.stages import goes_to_commits, next_stage
 from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
+from bisect_tool.runs.weighing import Weigher
 from bisect_tool.settings import Settings
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.store.results import Results, open_results
@@ -136,6 +137,7 @@ class _Run:
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     clock: float = field(default_factory=time.monotonic)
     pace: Pace = field(default_factory=Pace)
+    reader: HistoryReader | None = None
 
     def answer(self, specs: Sequence[ReadSpec]) -> tuple[Report, ...]:
         """Search every spec in its first channel, then those that have a finer one in that, and so on."""
@@ -199,6 +201,7 @@ class _Run:
             self.tell,
             self.pace,
             diary.note,
+            Weigher(self._history(), self.tell).weigh if self.wishes.prior == "history" else lambda _session: None,
         ).run()
 
     def _go_on(self, course: _Course, environments: Environments) -> bool:
@@ -220,8 +223,11 @@ class _Run:
         return True
 
     def _history(self) -> HistoryReader:
-        tell = self.tell
-        return HistoryReader(self.workshop.means().history, lambda line: tell(events.Notice(line)))
+        """Reads histories, each once."""
+        if self.reader is None:
+            tell = self.tell
+            self.reader = HistoryReader(self.workshop.means().history, lambda line: tell(events.Notice(line)))
+        return self.reader
 
     def _isolate(self, course: _Course) -> None:
         """Cross tests on the last whole builds that a spec came to."""

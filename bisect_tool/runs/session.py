@@ -77,6 +77,11 @@ class Session:
             if not asked.wishes.fresh:
                 self._load_trials(setting)
 
+    def weigh(self, weights: tuple[float, ...]) -> None:
+        """Look first where a history says that the change is likely; the answer does not depend on it."""
+        self.asked = replace(self.asked, weights=weights)
+        self._kept = None
+
     def replace(self, build: Build, now: Build) -> None:
         """Take `now` for `build`, whose file was replaced: forget what is known of the old one, load what is of the new."""
         number = self._ids.pop(build.identity, None)

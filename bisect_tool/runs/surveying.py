@@ -28,7 +28,10 @@ COMMITS = "commit"  # the channel whose builds are commits
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the command line adds to a spec: how builds are listed, how the search goes, and whether it explains itself."""
+    """What the command line adds to a spec: how builds are listed, how the search goes, and whether it explains itself.
+
+    `prior` is `history` when the commits between the builds say where to look first, else `none`.
+    """
 
     pre: bool = False
     yanked: bool = False
@@ -36,6 +39,7 @@ class Wishes:
     fresh: bool = False
     retry_untestable: bool = False
     explain: bool = False
+    prior: str = "none"
     isolate: bool = False
 
 

@@ -48,13 +48,29 @@ def opening(askings: Sequence[Asking], builds: Sequence[Sequence[str]], version:
     }
 
 
-def decision(number: int, before: Sequence[Known] | None, askings: Sequence[Asking], choice: Choice | None) -> Line:
-    """The line of decision `number`: what was learned since `before`, and what was chosen upon it."""
+Weights = tuple[float, ...] | None
+
+
+def decision(
+    number: int,
+    before: Sequence[Known] | None,
+    askings: Sequence[Asking],
+    choice: Choice | None,
+    weighed: Mapping[int, Weights] | None = None,
+) -> Line:
+    """The line of decision `number`: what was learned since `before`, and what was chosen upon it.
+
+    `weighed` are the weights of questions, by their place, that came in the meantime.
+    """
     olds = before or [Known()] * len(askings)
     learned = [_learned(old, asking.known) for old, asking in zip(olds, askings, strict=True)]
     line: Line = {"n": number, "choice": None if choice is None else _chosen(choice, askings)}
     if any(learned):
         line["learned"] = learned
+    if weighed:
+        line["weights"] = {
+            str(place): weights if weights is None else list(weights) for place, weights in weighed.items()
+        }
     return line
 
 
@@ -70,7 +86,12 @@ def replayed(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
         if "learned" in line:
             news = zip(askings, line["learned"], strict=True)
             askings = [replace(asking, known=_with(asking.known, learned)) for asking, learned in news]
-        yield stored, text_of(decision(line["n"], before, askings, choose(askings)))
+        weighed = {int(place): None if row is None else tuple(row) for place, row in line.get("weights", {}).items()}
+        askings = [
+            replace(asking, question=replace(asking.question, weights=weighed.get(place, asking.question.weights)))
+            for place, asking in enumerate(askings)
+        ]
+        yield stored, text_of(decision(line["n"], before, askings, choose(askings), weighed))
         before = [asking.known for asking in askings]
 
 

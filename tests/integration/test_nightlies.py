@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.integration.conftest import Place
+from tests.rig.git_history import GitHistory
 from tests.rig.git_history.typical import Typical, make_typical
 from tests.rig.nightly_index import Change, Cut, Missing, NightlyIndex, NightlyPlan
 from tests.rig.toy import toy_script
@@ -150,3 +151,23 @@ def test_the_command_to_repeat_names_what_was_named(nights: Open) -> None:
     report = found.answer("--nightly-index", address.replace("//", "//me:secret@"), status=4)
     assert f"--nightly-index {address}" in report["repeat"]
     assert "--variant cpu" in report["repeat"]
+
+
+def test_the_history_says_where_to_look_first(nights: Open, tmp_path: Path) -> None:
+    """The commit that breaks it touches the file in which the exception comes up; the answer is the same, sooner."""
+    first, culprit = date(2026, 6, 1), date(2026, 6, 23)
+    with GitHistory(tmp_path / "pytorch.git", start=datetime(2026, 5, 31)) as git:  # noqa: DTZ001  the maker's clock
+        for number in range(64):
+            path = "torch/runtime.py" if first + number * DAY == culprit else f"torch/other_{number}.py"
+            git.land(f"Change {number}", {path: str(number)})
+            git.nightly(first + number * DAY)
+        cuts = {made.day: Cut(made.sha, made.main) for made in git.nightlies}
+    plan = NightlyPlan(first=first, last=max(cuts), cuts=cuts, bare=True, changes=(Change("main", culprit, ZERO),))
+    found = nights(plan, max(cuts), Typical(tmp_path / "pytorch.git"))
+    told = found.answer("--prior", "history")
+    # Builds that are here are cheaper than others: without the history, and with nothing here.
+    found.place.extra["BISECT_CACHE"] = str(tmp_path / "another-cache")
+    plain = found.answer()
+    assert first_end(told)["first_with"] == first_end(plain)["first_with"] == f"2.14.0.dev{culprit:%Y%m%d}+cpu"
+    opened = [len([e for e in one["cases"][0]["timeline"] if e["trials"]]) for one in (told, plain)]
+    assert opened[0] <= opened[1] - 2
