@@ -21,7 +21,7 @@ _WEEK = timedelta(days=7)
 # Between the checkout and the moment that the version is given: minutes, as measured; a coarse stamp may be an hour off.
 _SLACK = timedelta(minutes=10)
 _SLACK_OF_COARSE = timedelta(hours=1)
-_UNITS = {8: timedelta(days=1), 10: timedelta(hours=1), 12: timedelta(minutes=1), 14: timedelta(seconds=1)}
+_UNITS = {8: timedelta(days=1), 10: timedelta(hours=1), 12: timedelta(minutes=1), 14: timedelta(0)}
 
 
 class Basis(StrEnum):
@@ -145,7 +145,7 @@ def _at_the_time(build: Build, source: Source) -> Revision:
     """By time: what the branch held when the version was given."""
     moment = _moment(build)
     unit = _unit(build.version)
-    last = moment + unit
+    last = moment + unit - timedelta(seconds=1)  # what is committed in the second of the stamp was not in the checkout
     latest = source.newest_before(last)
     earliest = source.newest_before(moment - (_SLACK if unit < timedelta(hours=1) else _SLACK_OF_COARSE))
     if latest is None:

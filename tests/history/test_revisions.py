@@ -157,6 +157,13 @@ def test_a_commit_minutes_before_the_stamp_may_be_too_late(timed: tuple[Source, 
     assert ends(revision_of(at["24100"], source)) == (made[2],) * 3
 
 
+def test_a_commit_in_the_second_of_the_stamp_is_too_late(timed: tuple[Source, list[str]]) -> None:
+    source, made = timed
+    same, next_one = (build(f"0.5.2.dev2026030302300{second}", package="liger-kernel-nightly") for second in (0, 1))
+    assert ends(revision_of(same, source)) == (made[1],) * 3
+    assert ends(revision_of(next_one, source)) == (made[1], made[2], made[2])
+
+
 def test_a_date_to_the_day_may_be_any_commit_of_it(timed: tuple[Source, list[str]]) -> None:
     source, made = timed
     assert ends(revision_of(build("0.1.dev20260303"), source)) == (made[1], made[3], made[3])
