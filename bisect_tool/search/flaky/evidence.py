@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from bisect_tool.search.knowledge import Gap, Known, Question, blocked_builds, inside, results_by_case
 from bisect_tool.search.states import Fail, Pass, Result
+
+HIDDEN = 5  # trials that all failed in another way, before a build is taken to hide a failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +76,16 @@ def showing(results: Iterable[Result], failure: str) -> tuple[bool, ...]:
 def evidence_of(question: Question, known: Known, case: str, failure: str) -> Evidence:
     """What is known of one failure of one case.
 
-    A build that was run and whose trials all say nothing is untestable: it could not be judged, or another failure hides
-    this one there.
+    A build that was run and says nothing about it is untestable: it could not be judged, or another failure hides this one
+    there. Since the other may come and go too, it has to hide this one `HIDDEN` times.
     """
     seen = results_by_case(known)
     blocked = blocked_builds(question, known, seen)
-    ran = {
-        build: showing(results, failure)
-        for build, results in seen.get(case, {}).items()
-        if results and build not in blocked
-    }
-    usable = {build: trials for build, trials in ran.items() if trials}
-    untestable = frozenset(blocked) | (frozenset(ran) - frozenset(usable))
-    return Evidence(question.size, usable, untestable, known.ready, question.weights)
+    ran = {build: results for build, results in seen.get(case, {}).items() if results and build not in blocked}
+    usable = {build: trials for build, results in ran.items() if (trials := showing(results, failure))}
+    silent = (build for build, results in ran.items() if build not in usable and not _may_show(results))
+    return Evidence(question.size, usable, frozenset(blocked).union(silent), known.ready, question.weights)
+
+
+def _may_show(results: Sequence[Result]) -> bool:
+    return len(results) < HIDDEN and all(isinstance(result, Fail) for result in results)

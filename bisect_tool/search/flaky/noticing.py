@@ -19,9 +19,9 @@ NAMELESS = ""  # stands for the failure of a case that was never seen to fail
 
 def is_studied(judged: Mapping[int, Judged], policy: Policy) -> bool:
     """Whether the changes of a case, with these states, are changes of a rate."""
-    if policy.flaky is Flakiness.AUTO:
+    if policy.flaky == Flakiness.AUTO:
         return any(isinstance(state, Flaky) for state in judged.values())
-    return policy.flaky is Flakiness.YES
+    return policy.flaky == Flakiness.YES
 
 
 def study_wishes(question: Question, known: Known, view: View, policy: Policy) -> list[Wish]:
@@ -39,7 +39,7 @@ def study_wishes(question: Question, known: Known, view: View, policy: Policy) -
 
 def notice_wishes(view: View, policy: Policy) -> Iterator[Wish]:
     """Further trials of both ends, so that flakiness shows before the search relies on single trials."""
-    if policy.flaky is not Flakiness.AUTO or policy.trust or len(view.judged) < 2:
+    if policy.flaky != Flakiness.AUTO or policy.trust or len(view.judged) < 2:
         return
     low, high = min(view.judged), max(view.judged)
     agree = face(view.judged[low]) == face(view.judged[high])

@@ -18,6 +18,7 @@ from bisect_tool.search.flaky.evidence import Tally
 STEPS = 20
 LEVELS = (*(sin(pi * step / 2 / STEPS) ** 2 for step in range(STEPS)), 1.0)
 SMALLEST = 0.1  # nats that one trial on each side must say on average, to be a change: 0 → 0.14, 0.1 → 0.37, 0.5 → 0.8
+NEGLIGIBLE = 1e-60  # of the likelihood of the best level
 _IMPOSSIBLE = -1e6  # a logarithm of 0 that can be multiplied by 0
 _LOGS = tuple(
     (log(level) if level > 0 else _IMPOSSIBLE, log1p(-level) if level < 1 else _IMPOSSIBLE) for level in LEVELS
@@ -79,18 +80,26 @@ class Sides:
 def sides(before: Tally, after: Tally) -> Sides:
     """What two groups of trials say when the rate changes between them."""
     (left, left_top), (right, right_top) = _scaled(before), _scaled(after)
-    weighted = list(map(float.__mul__, left, _mixed(right)))
-    total = sum(weighted)
+    here, there = _likely(left), _likely(right)
+    older = list(map(float.__mul__, left[here], _mixed(right, there, here)))
+    total = sum(older)
     if total < 1e-300:  # no two rates that differ enough explain the trials
         return Sides(-inf, _expected(left), _expected(right))
-    older = sum(map(float.__mul__, weighted, LEVELS)) / total
-    newer = sum(map(float.__mul__, map(float.__mul__, right, _mixed(left)), LEVELS)) / total
-    return Sides(log(total) + left_top + right_top, older, newer)
+    newer = map(float.__mul__, right[there], _mixed(left, here, there))
+    means = (sum(map(float.__mul__, side, LEVELS[part])) / total for side, part in ((older, here), (newer, there)))
+    return Sides(log(total) + left_top + right_top, *means)
 
 
-def _mixed(shares: list[float]) -> list[float]:
-    """What the levels of one side presume for each level of the other; the same in both directions."""
-    return [sum(map(float.__mul__, row, shares)) for row in _pairs()]
+def _likely(shares: list[float]) -> slice:
+    """The levels that matter: the likelihood has one peak, and far from it there is nothing to add."""
+    levels = [level for level, share in enumerate(shares) if share > NEGLIGIBLE]
+    return slice(levels[0], levels[-1] + 1)
+
+
+def _mixed(shares: list[float], given: slice, wanted: slice) -> list[float]:
+    """What the `given` levels of one side presume for each `wanted` level of the other; the same in both directions."""
+    part = shares[given]
+    return [sum(map(float.__mul__, row[given], part)) for row in _pairs()[wanted]]
 
 
 def alike(tally: Tally) -> tuple[float, float]:

@@ -26,8 +26,8 @@ def verdict_of(found: FlakySearch) -> Found:
     return verdict
 
 
-def whole(trials: dict[int, tuple[bool, ...]], size: int = 60, **more: frozenset[int]) -> Study:
-    return study(Evidence(size, trials, **more), Terms(), 0, size - 1)
+def whole(trials: dict[int, tuple[bool, ...]], ready: frozenset[int] = frozenset()) -> Study:
+    return study(Evidence(60, trials, ready=ready), Terms(), 0, 59)
 
 
 def test_both_ends_come_first_and_in_turn() -> None:

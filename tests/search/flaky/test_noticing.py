@@ -1,0 +1,91 @@
+"""Flaky cases among the others: how they are noticed, what that costs, and what the answer says."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from bisect_tool.search.answer import Answer, Kind, Outcome
+from bisect_tool.search.flaky.verdict import Found, NoReliableChange
+from bisect_tool.search.policy import Flakiness, Policy
+from bisect_tool.search.prices import Prices
+from tests.rig.histories import History, flaky_change, joined, masked, one_change, steady, stepwise
+from tests.search.searching import Search, all_ends, search
+
+AUTO, YES, NO = (Policy(flaky=mode) for mode in (Flakiness.AUTO, Flakiness.YES, Flakiness.NO))
+PRICES = Prices(unpack=60.0, trials={"main": 12.0})
+
+
+def run(history: History, policy: Policy, seed: int = 0) -> tuple[Search, Answer]:
+    found = search(history, policy=policy, rng=random.Random(seed), prices=PRICES)
+    return found, found.run(3000)
+
+
+def trials(found: Search) -> int:
+    return sum(map(len, found.results.values()))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_deterministic_repro_pays_eight_trials_to_notice_that_it_is(seed: int) -> None:
+    history = one_change(random.Random(seed), 60)
+    (plain, answer), (careful, same) = run(history, NO), run(history, AUTO)
+    assert all_ends(same) == all_ends(answer)
+    assert trials(careful) - trials(plain) <= 8
+    assert careful.installed == plain.installed
+
+
+def test_a_repro_that_never_fails_pays_sixteen() -> None:
+    (plain, _), (careful, _) = run(steady(60), NO), run(steady(60), AUTO)
+    assert trials(careful) - trials(plain) == 16
+    assert careful.installed == plain.installed
+
+
+def test_with_trust_nothing_is_run_twice() -> None:
+    found, _ = run(one_change(random.Random(1), 60), Policy(flaky=Flakiness.AUTO, trust=True))
+    assert {len(results) for results in found.results.values()} == {1}
+
+
+@pytest.mark.parametrize("policy", [AUTO, YES])
+@pytest.mark.parametrize(("before", "after"), [(0.0, 0.5), (0.1, 0.9), (0.9, 0.2)])
+def test_a_change_of_rate_is_found_and_told(policy: Policy, before: float, after: float) -> None:
+    history = flaky_change(random.Random(7), 60, before, after)
+    at = next(build for build in range(60) if history.states["main"][build] != history.states["main"][0])
+    found, answer = run(history, policy, seed=3)
+    end = "appeared" if after > before else "fixed"
+    episode = answer.failures[0].episodes[0]
+    assert (getattr(episode, end).kind, getattr(episode, end).before) == (Kind.EXACT, at - 1)
+    verdict = answer.failures[0].studies[0].verdict
+    assert isinstance(verdict, Found)
+    assert verdict.older.low <= before <= verdict.older.high
+    assert verdict.newer.low <= after <= verdict.newer.high
+    assert len(found.installed) <= 12
+
+
+def test_no_reliable_change_is_an_outcome() -> None:
+    found, answer = run(steady(60, ("flaky", "A", 0.4)), AUTO)
+    assert answer.outcome is Outcome.NO_CHANGE
+    assert isinstance(answer.failures[0].studies[0].verdict, NoReliableChange)
+    assert [end for end, _, _ in all_ends(answer)] == ["open", "open"]
+    assert len(found.installed) == 2
+
+
+def test_a_failure_that_hides_another_is_neither_for_nor_against_it() -> None:
+    """A shows half of the time from build 30 on, but from 25 to 35 every trial fails with B."""
+    history = masked(stepwise([(30, "pass"), (30, ("flaky", "A", 0.5))]), 25, 36, "B")
+    _, answer = run(history, AUTO, seed=1)
+    one = next(failure for failure in answer.failures if failure.failure == "A").episodes[0].appeared
+    assert (one.kind, one.before, one.after) == (Kind.NARROWED, 24, 36)
+    assert {hole.reason for hole in one.holes} <= {"fails with B, which may hide it", None}
+    other = next(failure for failure in answer.failures if failure.failure == "B").episodes[0]
+    assert (other.appeared.before, other.fixed.after) == (24, 36)
+
+
+def test_a_flaky_case_does_not_disturb_a_steady_one() -> None:
+    rng = random.Random(4)
+    history = joined(flaky_change(rng, 60, 0.0, 0.5), one_change(rng, 60, "S", "steady"))
+    at = next(build for build in range(60) if history.states["steady"][build] != "pass")
+    _, answer = run(history, AUTO)
+    mine = next(failure for failure in answer.failures if failure.case == "steady")
+    assert not mine.studies
+    assert (mine.episodes[0].appeared.kind, mine.episodes[0].appeared.after) == (Kind.EXACT, at)
