@@ -112,7 +112,7 @@ def _shown(row: CommitRow, commits: Commits, suspect: Suspect | None) -> ShownCo
     return ShownCommit(
         sha=row.sha,
         title=re.sub(rf"\s*\({re.escape(pull)}\)$", "", row.title) if pull else row.title,
-        by=f"{row.author}{f' (@{row.login})' if row.login else ''}, {row.date[:10]}",
+        by=f"{row.author}{f' (@{row.login})' if row.login not in (None, row.author) else ''}, {row.date[:10]}",
         pull=pull,
         link=web_address(f"{commits.address}/commit/{row.sha}") if is_hash else None,
         pull_link=web_address(f"{commits.address}/pull/{row.pull}") if pull else None,
