@@ -40,7 +40,7 @@ class FailureClues:
             files=TORCH_COMPILER if self._is_of_the_compiler(case, build) else (),
             pins=pins_of(differences),
         )
-        return replace(clues, frames=frames_in(_as_text(_cause_last(chain, example)))) if chain else clues
+        return replace(clues, frames=frames_in(frames_text(chain, example))) if chain else clues
 
     def _chain(self, failure: str, case: str) -> tuple[Raised, ...]:
         """The exceptions of a trial that showed the failure, as the hook wrote them or as they were printed."""
@@ -90,15 +90,15 @@ def matches_of(spec: Spec, name: str | None) -> Iterator[str]:
     return (re.sub(r"\\\w|[^\w. ]", " ", failure.match) for failure in spec.failures if failure.name == name)
 
 
-def _cause_last(chain: Sequence[Raised], example: FoundFailure) -> list[Raised]:
-    """The exceptions, the one that the failure is named after at the end: what it was raised in is the innermost place."""
+def frames_text(chain: Sequence[Raised], example: FoundFailure) -> str:
+    """The frames of the exceptions as a traceback prints them, those of the one that the failure is named after last.
+
+    What it was raised in is the innermost place, not what wrapped it or was raised while it was handled.
+    """
     cause = example.signature.types[-1] if example.signature.types else ""
     at = max((n for n, raised in enumerate(chain) if raised.type.rsplit(".", 1)[-1] == cause), default=len(chain) - 1)
-    return [*chain[:at], *chain[at + 1 :], chain[at]]
-
-
-def _as_text(chain: Sequence[Raised]) -> str:
-    return "\n".join(f'File "{file}", line 0, in {name}' for raised in chain for file, name in raised.frames)
+    ordered = [*chain[:at], *chain[at + 1 :], chain[at]]
+    return "\n".join(f'File "{file}", line 0, in {name}' for raised in ordered for file, name in raised.frames)
 
 
 def _is_eager(case: Case) -> bool:
