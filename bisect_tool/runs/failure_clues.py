@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from bisect_tool.history.clues import TORCH_COMPILER, Clues, Sought, collect_clues, frames_in
+from bisect_tool.history.parts import Part
 from bisect_tool.reports.report import Difference
 from bisect_tool.runs.judging import from_values
 from bisect_tool.runs.session import Session
@@ -17,6 +18,13 @@ from bisect_tool.trials.failure import Failed, FoundFailure, SignatureKind
 from bisect_tool.trials.observation import Observation, Raised
 from bisect_tool.trials.traceback_text import parse
 
+# What cross tests call a part, and what a commit must touch then. No commit of this package need change another one, nor a
+# CUDA library: the index may have had a newer one.
+PARTS = {
+    "Python files": Part.PYTHON,
+    "binaries": Part.NATIVE,
+    "triton": Part.TRITON,
+}
 _EAGER = re.compile(r"\b(?:aot_)?eager\b")
 
 
@@ -27,8 +35,19 @@ class FailureClues:
     session: Session
     _observations: dict[str, Observation] = field(default_factory=dict)
 
-    def of(self, failure: str, case: str, sought: Sought, build: int, differences: Sequence[Difference]) -> Clues:
-        """Those of a failure of a case; `build` shows it, `differences` are between the two environments."""
+    def of(
+        self,
+        failure: str,
+        case: str,
+        sought: Sought,
+        build: int,
+        differences: Sequence[Difference],
+        part: str | None = None,
+    ) -> Clues:
+        """Those of a failure of a case; `build` shows it, `differences` are between the two environments.
+
+        `part` is the one that makes the change, as cross tests call it (`Python files`, `binaries`, `triton`, …).
+        """
         asked = self.session.asked
         example = self.session.failures[failure]
         chain = self._chain(failure, case)
@@ -39,6 +58,7 @@ class FailureClues:
             script=script_text(asked.repro),
             files=TORCH_COMPILER if self._is_of_the_compiler(case, build) else (),
             pins=pins_of(differences),
+            part=PARTS.get(part or ""),
         )
         return replace(clues, frames=frames_in(frames_text(chain, example))) if chain else clues
 

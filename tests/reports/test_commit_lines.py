@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bisect_tool.reports.commit_lines import look_first, show_commits, web_address
-from bisect_tool.reports.commits import Commits, Suspect, Suspicion
+from bisect_tool.reports.commits import Commits, RuledOut, Suspect, Suspicion
 from bisect_tool.reports.report import Boundary
 from tests.reports.samples import commit, commits
 
@@ -50,6 +50,15 @@ def test_few_commits_are_all_shown_suspects_first() -> None:
     few = commits(commit(1, "One"), commit(2, "Two"), commit(3, "Three"))
     shown = show_commits(few, suspected(3, 5.0))
     assert [one.title for one in shown.first] == ["Three", "One", "Two"]
+
+
+def test_what_is_ruled_out_is_counted_and_not_among_the_first() -> None:
+    why = "the change is in Python, and it touches none of that"
+    suspicion = Suspicion(ruled_out=tuple(RuledOut(sha=f"{number}" * 40, reason=why) for number in range(1, 8)))
+    shown = show_commits(NINE, suspicion)
+    assert [one.short[0] for one in shown.first] == ["8", "9"]
+    assert shown.notes == (f"7 commits are ruled out: {why}.",)
+    assert shown.every[0].remarks == (f"ruled out: {why}",)
 
 
 def test_no_ranking_and_no_list() -> None:
