@@ -27,7 +27,7 @@ class Between:
 
     `before` and `after` are their revisions, None where nothing leads to one. `commits` is None when there is no list. `link`
     shows the range on the web, also when nothing else could be had. `missing` are sentences: what could not be had, and why.
-    `is_unavailable`: because the history could not be read at all, so that asking about other builds will not help either.
+    `unavailable` says why the history could not be read at all, so that asking about other builds will not help either.
     """
 
     before: Revision | None
@@ -36,7 +36,7 @@ class Between:
     ranking: Ranking
     link: str | None
     missing: tuple[str, ...] = ()
-    is_unavailable: bool = False
+    unavailable: str | None = None
 
     @property
     def is_same_commit(self) -> bool:
@@ -76,7 +76,7 @@ def look_between(
     first = _revision(before, source, nightlies, missing)
     last = _revision(after, source, nightlies, missing)
     if not isinstance(first, Revision) or not isinstance(last, Revision):
-        unavailable = any(isinstance(end, HistoryUnavailable) for end in (first, last))
+        unavailable = _why_unavailable(first, last)
         link = _link(source, before, after, first, last)
         older, newer = (end if isinstance(end, Revision) else None for end in (first, last))
         return Between(older, newer, None, Ranking(()), link, tuple(missing), unavailable)
@@ -85,7 +85,7 @@ def look_between(
         found = list_commits(source, first.earliest, last.latest, with_files=with_files)
     except (HistoryUnavailable, RevisionUnknown) as error:
         said = (*missing, _said("No list of commits", error))
-        return Between(first, last, None, Ranking(()), link, said, isinstance(error, HistoryUnavailable))
+        return Between(first, last, None, Ranking(()), link, said, _why_unavailable(error))
     return Between(first, last, found, rank(found.listed, clues), link, tuple(missing))
 
 
@@ -101,6 +101,11 @@ def _link(source: Source, before: Build, after: Build, first: End, last: End) ->
     """By what the builds say of themselves: a revision that a wheel carries, else the tag that a release should have."""
     ends = [_named(build, end, source.project) for build, end in ((before, first), (after, last))]
     return source.compare_link(ends[0], ends[1]) if ends[0] and ends[1] else None
+
+
+def _why_unavailable(*ends: End) -> str | None:
+    errors = (end for end in ends if isinstance(end, HistoryUnavailable))
+    return next((f"{error.what}; {error.advice}" for error in errors), None)
 
 
 def _named(build: Build, end: End, project: Project) -> str | None:

@@ -48,6 +48,8 @@ class Weights:
 WEIGHTS = Weights()
 _FIX_WORDS = ("fix", "bug", "repair", "correct", "handle", "prevent")
 _LONG_BODY = 150
+# Binaries also change with what they are built with.
+_MAKERS = {Part.NATIVE: frozenset({Part.NATIVE, Part.PIN})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ def _impossible(entry: Listed, clues: Clues) -> str | None:
     if clues.part is None or entry.files is None:
         return None
     parts = parts_of(entry.files)
-    return None if clues.part in parts else f"the change is in {clues.part}, and it touches none of that"
+    makes = _MAKERS.get(clues.part, frozenset({clues.part}))
+    return None if makes & parts else f"the change is in {clues.part}, and it touches none of that"
 
 
 @dataclass(frozen=True, slots=True)

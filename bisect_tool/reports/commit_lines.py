@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bisect_tool.reports.commits import CommitRow, Commits, Suspect, Suspicion
@@ -52,10 +53,21 @@ class ShownCommits:
 def show_commits(commits: Commits, suspicion: Suspicion | None) -> ShownCommits:
     """The commits of a boundary for one failure."""
     rows = commits.rows or ()
-    suspects = {suspect.sha: suspect for suspect in (suspicion.suspects if suspicion else ())}
-    every = tuple(_shown(row, commits, suspects.get(row.sha)) for row in rows)
-    first, says = _first(every, rows, suspects)
-    return ShownCommits(_heading(commits), says, first, every, commits.notes, web_address(commits.link))
+    suspicion = suspicion or Suspicion()
+    suspects = {suspect.sha: suspect for suspect in suspicion.suspects}
+    ruled_out = {one.sha: one.reason for one in suspicion.ruled_out}
+    every = tuple(_shown(row, commits, suspects.get(row.sha), ruled_out.get(row.sha)) for row in rows)
+    open_rows = [row for row in rows if row.folded_with is None and row.sha not in ruled_out]
+    first, says = _first(every, open_rows, suspects)
+    notes = (*_ruled_out(ruled_out), *commits.notes)
+    return ShownCommits(_heading(commits), says, first, every, notes, web_address(commits.link))
+
+
+def _ruled_out(reasons: Mapping[str, str]) -> tuple[str, ...]:
+    counted = Counter(reasons.values())
+    return tuple(
+        f"{count} {'commit is' if count == 1 else 'commits are'} ruled out: {why}." for why, count in counted.items()
+    )
 
 
 def look_first(at: Boundary, suspicion: Suspicion | None) -> str | None:
@@ -93,32 +105,31 @@ def _heading(commits: Commits) -> str:
 
 
 def _first(
-    every: Sequence[ShownCommit], rows: Sequence[CommitRow], suspects: dict[str, Suspect]
+    every: Sequence[ShownCommit], open_rows: Sequence[CommitRow], suspects: Mapping[str, Suspect]
 ) -> tuple[tuple[ShownCommit, ...], str]:
-    """The best suspects; all that stand when they are few."""
+    """The best suspects; when few commits can be it, all of these."""
     by_sha = {one.sha: one for one in every}
     ranked = [by_sha[sha] for sha in suspects if sha in by_sha][:MOST_FIRST]
-    standing = [row.sha for row in rows if row.folded_with is None]
-    if len(standing) <= FEW:
-        rest = [by_sha[sha] for sha in standing if sha not in suspects]
-        return (*ranked, *rest)[:FEW], ":" if standing else ""
+    if len(open_rows) <= FEW:
+        rest = [by_sha[row.sha] for row in open_rows if row.sha not in suspects]
+        return (*ranked, *rest)[:FEW], ":" if open_rows else ""
     return tuple(ranked), ", look first at:" if ranked else ""
 
 
-def _shown(row: CommitRow, commits: Commits, suspect: Suspect | None) -> ShownCommit:
+def _shown(row: CommitRow, commits: Commits, suspect: Suspect | None, ruled_out: str | None) -> ShownCommit:
     pull = f"#{row.pull}" if row.pull is not None else ""
     is_hash = _SHA.fullmatch(row.sha) is not None
     files = row.files or ()
     return ShownCommit(
         sha=row.sha,
         title=re.sub(rf"\s*\({re.escape(pull)}\)$", "", row.title) if pull else row.title,
-        by=f"{row.author}{f' (@{row.login})' if row.login else ''}, {row.date[:10]}",
+        by=f"{row.author}{f' (@{row.login})' if row.login not in (None, row.author) else ''}, {row.date[:10]}",
         pull=pull,
         link=web_address(f"{commits.address}/commit/{row.sha}") if is_hash else None,
         pull_link=web_address(f"{commits.address}/pull/{row.pull}") if pull else None,
         files=files,
         more_files=max(0, (row.files_count or 0) - len(files)),
-        remarks=_remarks(row),
+        remarks=(*_remarks(row), *([f"ruled out: {ruled_out}"] if ruled_out else [])),
         reasons=(*suspect.reasons, *(f"but {doubt}" for doubt in suspect.doubts)) if suspect else (),
     )
 

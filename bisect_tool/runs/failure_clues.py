@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from bisect_tool.history.clues import TORCH_COMPILER, Clues, Sought, collect_clues, frames_in
+from bisect_tool.history.parts import Part
 from bisect_tool.reports.report import Difference
 from bisect_tool.runs.judging import from_values
 from bisect_tool.runs.session import Session
@@ -17,6 +18,13 @@ from bisect_tool.trials.failure import Failed, FoundFailure, SignatureKind
 from bisect_tool.trials.observation import Observation, Raised
 from bisect_tool.trials.traceback_text import parse
 
+# What cross tests call a part, and what a commit must touch then. No commit of this package need change another one, nor a
+# CUDA library: the index may have had a newer one.
+PARTS = {
+    "Python files": Part.PYTHON,
+    "binaries": Part.NATIVE,
+    "triton": Part.TRITON,
+}
 _EAGER = re.compile(r"\b(?:aot_)?eager\b")
 
 
@@ -27,8 +35,19 @@ class FailureClues:
     session: Session
     _observations: dict[str, Observation] = field(default_factory=dict)
 
-    def of(self, failure: str, case: str, sought: Sought, build: int, differences: Sequence[Difference]) -> Clues:
-        """Those of a failure of a case; `build` shows it, `differences` are between the two environments."""
+    def of(
+        self,
+        failure: str,
+        case: str,
+        sought: Sought,
+        build: int,
+        differences: Sequence[Difference],
+        part: str | None = None,
+    ) -> Clues:
+        """Those of a failure of a case; `build` shows it, `differences` are between the two environments.
+
+        `part` is the one that makes the change, as cross tests call it (`Python files`, `binaries`, `triton`, …).
+        """
         asked = self.session.asked
         example = self.session.failures[failure]
         chain = self._chain(failure, case)
@@ -39,8 +58,9 @@ class FailureClues:
             script=script_text(asked.repro),
             files=TORCH_COMPILER if self._is_of_the_compiler(case, build) else (),
             pins=pins_of(differences),
+            part=PARTS.get(part or ""),
         )
-        return replace(clues, frames=frames_in(_as_text(_cause_last(chain, example)))) if chain else clues
+        return replace(clues, frames=frames_in(frames_text(chain, example))) if chain else clues
 
     def _chain(self, failure: str, case: str) -> tuple[Raised, ...]:
         """The exceptions of a trial that showed the failure, as the hook wrote them or as they were printed."""
@@ -90,15 +110,15 @@ def matches_of(spec: Spec, name: str | None) -> Iterator[str]:
     return (re.sub(r"\\\w|[^\w. ]", " ", failure.match) for failure in spec.failures if failure.name == name)
 
 
-def _cause_last(chain: Sequence[Raised], example: FoundFailure) -> list[Raised]:
-    """The exceptions, the one that the failure is named after at the end: what it was raised in is the innermost place."""
+def frames_text(chain: Sequence[Raised], example: FoundFailure) -> str:
+    """The frames of the exceptions as a traceback prints them, those of the one that the failure is named after last.
+
+    What it was raised in is the innermost place, not what wrapped it or was raised while it was handled.
+    """
     cause = example.signature.types[-1] if example.signature.types else ""
     at = max((n for n, raised in enumerate(chain) if raised.type.rsplit(".", 1)[-1] == cause), default=len(chain) - 1)
-    return [*chain[:at], *chain[at + 1 :], chain[at]]
-
-
-def _as_text(chain: Sequence[Raised]) -> str:
-    return "\n".join(f'File "{file}", line 0, in {name}' for raised in chain for file, name in raised.frames)
+    ordered = [*chain[:at], *chain[at + 1 :], chain[at]]
+    return "\n".join(f'File "{file}", line 0, in {name}' for raised in ordered for file, name in raised.frames)
 
 
 def _is_eager(case: Case) -> bool:

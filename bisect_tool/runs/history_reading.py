@@ -49,7 +49,7 @@ class Looked:
 class HistoryReader:
     """Reads histories through `access`; `tell` takes a line about what takes a while.
 
-    A history that could not be read once is not asked again: each try may cost a minute of waiting.
+    GitHub is not asked again when it could not be read once: each try may cost a minute of waiting.
     """
 
     access: HistoryAccess
@@ -70,28 +70,39 @@ class HistoryReader:
         return self._looked[key]
 
     def _look(self, project: Project, before: Build, after: Build, nightlies: NightlyMap | None) -> Looked:
-        if project in self._dead:
-            return Looked(no_commits(project, _missing(project, self._dead[project])))
-        self.tell(f"reading the commits of {project.repository} between {before.version} and {after.version}")
+        why = self._dead.get(project)
         try:
-            found = look_between(self.source(project), before, after, Clues(), nightlies=nightlies)
+            if why is None:
+                self.tell(f"reading the commits of {project.repository} between {before.version} and {after.version}")
+                found = look_between(self.source(project), before, after, Clues(), nightlies=nightlies)
+                if found.unavailable is None:
+                    return Looked(commits_part(project, found), found)
+                why = found.unavailable
+                self._note(project, why)
+            found = look_between(self._kept(project), before, after, Clues(), nightlies=nightlies)
         except BisectError as error:  # the cache is full, the clone is none: the answer counts more
-            self.give_up(project, error.what)
             return Looked(no_commits(project, _missing(project, f"{error.what}; {error.advice}")))
         except KeyboardInterrupt:
-            self.give_up(project, "reading them was interrupted")
-            return Looked(
-                no_commits(project, _missing(project, "reading them was interrupted; run again to read them"))
-            )
-        if found.is_unavailable:
-            self.give_up(project, found.missing[-1].removesuffix("."))
-        return Looked(commits_part(project, found), found)
+            self.give_up(project, "reading them was interrupted; run again to read them")
+            return Looked(no_commits(project, _missing(project, self._dead[project])))
+        if found.commits is not None:
+            return Looked(commits_part(project, found), found)
+        return Looked(no_commits(project, _missing(project, why), found.link))
+
+    def _note(self, project: Project, why: str) -> None:
+        """A clone may lack one range and have the next; a network that does not answer is not asked again."""
+        if self.access.clone is None:
+            self.give_up(project, why)
 
     def source(self, project: Project) -> Source:
         """The history of a project, opened once. Raises `HistoryUnavailable` for a clone that is none."""
         if project not in self._sources:
             self._sources[project] = open_source(project, self.access)
         return self._sources[project]
+
+    def _kept(self, project: Project) -> Source:
+        """What earlier runs have asked GitHub and kept, and links; asks nobody."""
+        return open_source(project, replace(self.access, clone=None, offline=True))
 
 
 def with_revision(build: Build, health: Mapping[str, Any]) -> Build:

@@ -132,9 +132,14 @@ class _Finder:
     def _channel(self, bound: DateBound | VersionBound) -> str:
         """That of the spec; dates of a project with a nightly branch mean its nightlies, whatever the default is."""
         is_dated = isinstance(bound, DateBound) or versions.is_dated_pre_release(bound.version)
+        listed = [
+            channel for channel in self.spec.channel if channel != "commit"
+        ]  # commits are no builds with a version
         is_default = self.spec.channel == Spec.model_fields["channel"].default
-        nightly = is_dated and is_default and self.project.dated is DatedBuilds.NIGHTLY_BRANCH
-        return "nightly" if nightly else self.spec.channel[-1 if is_dated else 0]
+        is_nightly = is_default and self.project.dated is DatedBuilds.NIGHTLY_BRANCH
+        if is_dated and (is_nightly or NIGHTLY in listed):
+            return NIGHTLY
+        return listed[0] if listed else RELEASE
 
     def _by_name(self, text: str, error: BisectError) -> _End:
         note = f"{text} is taken by its version alone: {error.what.splitlines()[0]}"
@@ -163,6 +168,7 @@ class _Finder:
         return healths.get(found.builds[number].identity, {})
 
 
+NIGHTLY, RELEASE = "nightly", "release"
 _LONGEST_PAUSE = timedelta(days=7)
 _ALL = Wishes(pre=True, yanked=True)
 
@@ -177,7 +183,7 @@ def _bound(text: str) -> DateBound | VersionBound | None:
 
 def _some_days_before(bound: DateBound, channel: str) -> str | None:
     """Where to begin looking for the newest build until a date: listing nightlies costs requests for each day."""
-    return f"{bound.start - _LONGEST_PAUSE:%Y-%m-%d}" if channel == "nightly" else None
+    return f"{bound.start - _LONGEST_PAUSE:%Y-%m-%d}" if channel == NIGHTLY else None
 
 
 def _is_hash(text: str) -> bool:

@@ -189,3 +189,12 @@ def test_a_change_of_everything_says_less_than_a_change_of_one_file() -> None:
 def test_nothing_known_gives_no_suspects() -> None:
     assert rank(listed(("One", "torch/a.py"), ("Two", "torch/b.py")), Clues()).suspects == ()
     assert rank((), Clues()).suspects == ()
+
+
+def test_binaries_may_change_with_what_they_are_built_with() -> None:
+    entries = fold(
+        [commit(1, "Newer compiler flags"), commit(2, "Tidy Python")],
+        {f"{1:040x}": (ChangedFile("setup.py"),), f"{2:040x}": (ChangedFile("torch/functional.py"),)},
+    )
+    ranking = rank(entries, collect_clues(part=Part.NATIVE))
+    assert [entry.commit.title for entry, _ in ranking.ruled_out] == ["Tidy Python"]

@@ -387,7 +387,7 @@ def with_commits() -> Report:
 def hostile_commits() -> Report:
     """As an attacker would write titles, authors and file names; nothing here went through `showing`."""
     odd = (HOSTILE, "a\nb", "\u202egnp.py")
-    row = commit(1, HOSTILE, author=HOSTILE, login=HOSTILE, files=odd, files_count=3)
+    row = commit(1, HOSTILE, author=HOSTILE, login=f"{HOSTILE}2", files=odd, files_count=3)
     bad_hash = commit(2, "y", sha='"><script>alert(1)</script>', folded_with=HOSTILE)
     listed = commits(row, bad_hash, address="javascript:alert(1)//", link="javascript:alert(1)", notes=(HOSTILE,))
     suspicion = Suspicion(suspects=(Suspect(sha="1" * 40, points=1, reasons=(HOSTILE,), doubts=(HOSTILE,)),))

@@ -19,7 +19,7 @@ from tests.rig.wheel_maker import make_wheel
 RIPENING = timedelta(days=42)  # from the cut to the release, about
 # Section 3.1, first releases taken to pin what later ones of the same minor do; older ones from their own metadata.
 _TRITON = {1: "2.1.0", 2: "2.2.0", 3: "2.3.0", 4: "3.0.0", 5: "3.1.0", 6: "3.2.0", 7: "3.3.1", 8: "3.4.0", 9: "3.5.1"}
-_TRITON |= {10: "3.6.0", 11: "3.6.0", 12: "3.7.1", 13: "3.7.1", 14: "3.8.0"}
+_TRITON |= {10: "3.6.0", 11: "3.6.0", 12: "3.7.1", 13: "3.7.1", 14: "3.8.0", 15: "3.9.0"}
 _CUDA = (
     (eras.EARLIEST, "cu121"),
     (date(2024, 10, 1), "cu124"),
