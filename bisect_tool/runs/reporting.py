@@ -18,7 +18,7 @@ from bisect_tool.builds.seams import described_side, is_seam
 from bisect_tool.history.projects import DatedBuilds
 from bisect_tool.reports import report as parts
 from bisect_tool.reports.sentences import summarize
-from bisect_tool.runs.commit_notes import confirms, remarks, why_not
+from bisect_tool.runs.commit_notes import confirms, remarks, unshown, why_not
 from bisect_tool.runs.session import SeenTrial, Session
 from bisect_tool.runs.surveying import COMMITS
 from bisect_tool.search import answer as found
@@ -57,6 +57,8 @@ def report_of(sessions: Sequence[Session], circumstances: Circumstances) -> part
         at -= 1
     finest = reports[at]
     stages = tuple(_stage(report) for report in reports if report is not finest)
+    if at > 0 and sessions[at].asked.stage.channel == COMMITS and not circumstances.unfinished:
+        notes += unshown(sessions[at - 1], sessions[at])
     advice = (*notes, *remarks(sessions[at]), *circumstances.notes, *finest.advice)
     installed = sum(report.counts.builds_installed for report in reports)
     trials = sum(report.counts.trials for report in reports)

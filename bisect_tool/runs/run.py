@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 from bisect_tool.builds.channel import Access
 from bisect_tool.environments.cache_folder import CacheFolder, open_cache
@@ -230,7 +231,7 @@ class _Run:
                 elapsed=time.monotonic() - self.clock,
                 cache=str(self.workshop.cache.root),
                 uv=uv,
-                repeat=repeat_command(course.sessions[0].asked),
+                repeat=repeat_command(course.sessions[0].asked, self.workshop.settings.repo),
                 trials_known=course.known,
                 unfinished=unfinished,
                 notes=tuple(course.notes),
@@ -256,8 +257,8 @@ def _started(session: Session) -> events.RunStarted:
     )
 
 
-def repeat_command(asked: Asked) -> str:
-    """The command that asks the same question again, with the bounds that this run found."""
+def repeat_command(asked: Asked, repo: Path | None = None) -> str:
+    """The command that asks the same question again, with the bounds that this run found, in the clone `repo`."""
     spec = asked.spec
     words = ["bisect", "run", str(asked.read.path), "--device", asked.device.name]
     if len(spec.channel) == 1:
@@ -268,6 +269,7 @@ def repeat_command(asked: Asked) -> str:
     if not asked.selection.open_start:
         words += ["--from", asked.builds[0].version]
     words += ["--to", asked.builds[-1].version]
+    words += ["--repo", str(repo)] if repo is not None else []
     words += [flag for flag, is_set in (("--pre", asked.wishes.pre), ("--yanked", asked.wishes.yanked)) if is_set]
     return shlex.join(words)
 

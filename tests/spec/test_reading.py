@@ -39,7 +39,8 @@ TOP_KEYS = (
         ("device: gpu", 'line 3, device[0]: found "gpu", expected `cuda` or `cpu`; did you mean "cpu"?'),
         (
             "channel: relaese",
-            'line 3, channel: found "relaese", expected `commit`, `nightly`, `release` or `wheelhouse`; did you mean "release"?',
+            'line 3, channel: found "relaese", expected `commit`, `nightly`, `release` or `wheelhouse`; '
+            'did you mean "release"?',
         ),
         (
             "channel: [release, wheelhouse]",
