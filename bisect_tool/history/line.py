@@ -124,7 +124,8 @@ class ClonedLine:
             )
         if parent == first:
             return self.source.commit(first), ()
-        note = f"{asked} ({first[:12]}) is not on the first-parent line: the commit where the two part, {parent[:12]}, is taken"
+        named = first[:12] if first.startswith(asked) else f"{asked} ({first[:12]})"
+        note = f"{named} is not on the first-parent line: the commit where the two part, {parent[:12]}, is taken"
         return self.source.commit(parent), (note,)
 
     def _resolve(self, bound: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from packaging.utils import canonicalize_name
+
 from bisect_tool.builds.build import LeftOutBecause
 from bisect_tool.builds.channels.commit import LAID_OVER, CommitChannel
 from bisect_tool.runs.session import Session
@@ -15,15 +17,40 @@ def confirms(coarser: Session, finer: Session) -> bool:
 
     A change between two other states says that commits and builds differ in more than the commit.
     """
+    return any(_is_shown(case, coarser, finer) for case in _changed(coarser))
+
+
+def _changed(coarser: Session) -> list[str]:
+    """The cases whose states differ between the two builds."""
     pair = coarser.boundaries()[0]
-    changed = [
-        case.name for case in finer.asked.spec.tests if not _same(*(coarser.state(case.name, side) for side in pair))
-    ]
+    cases = [case.name for case in coarser.asked.spec.tests]
+    return [case for case in cases if not _same(*(coarser.state(case, side) for side in pair))]
+
+
+def _is_shown(case: str, coarser: Session, finer: Session) -> bool:
+    pair = coarser.boundaries()[0]
     return any(
         all(_same(coarser.state(case, pair[side]), finer.state(case, found[side])) for side in (0, 1))
-        for case in changed
         for found in finer.boundaries()
     )
+
+
+def unshown(coarser: Session, finer: Session) -> tuple[str, ...]:
+    """A sentence for each further change of the two builds that the commits do not show, and for further changes elsewhere."""
+    (before, after), *others = coarser.boundaries()
+    builds = coarser.asked.builds
+    pair = f"between {builds[before].label} and {builds[after].label}"
+    told = [
+        f"the change of {case} {pair} is not shown by the commits that were tested: see what the builds say"
+        for case in _changed(coarser)
+        if not _is_shown(case, coarser, finer)
+    ]
+    told += [
+        f"the change between {builds[one].label} and {builds[other].label} was not taken to its commit: give them as --from "
+        "and --to"
+        for one, other in others
+    ]
+    return tuple(told)
 
 
 def why_not(coarser: Session, finer: Session) -> str:
@@ -48,7 +75,10 @@ def why_not(coarser: Session, finer: Session) -> str:
             f"the change is not in Python: the binaries of {newer} with the Python files of {older} show it too"
             + _native(finer)
         )
-    return f"the Python files of {older} could not be judged on the binaries of {newer}, so that no commit can be named"
+    return (
+        f"the Python files of {older} do not show the states of {older} on the binaries of {newer}, so that no commit can be "
+        "named"
+    )
 
 
 def remarks(session: Session) -> tuple[str, ...]:
@@ -63,7 +93,11 @@ def remarks(session: Session) -> tuple[str, ...]:
         if after - before > 1:
             continue
         told.append(f"{build.version} is: {line.stretch(sha, sha).commits[0].title}")
-        touched = line.touched([sha], LAID_OVER[asked.spec.package]).get(sha) if build.base is not None else None
+        touched = (
+            line.touched([sha], LAID_OVER[canonicalize_name(asked.spec.package)]).get(sha)
+            if build.base is not None
+            else None
+        )
         if touched is not None and touched.binaries:
             told.append(
                 f"{build.version} touches binaries as well: they are the same on both sides here, so that its Python files "

@@ -20,7 +20,7 @@ from bisect_tool.history.projects import DatedBuilds
 from bisect_tool.reports import report as parts
 from bisect_tool.reports.commits import Suspicion
 from bisect_tool.reports.sentences import summarize
-from bisect_tool.runs.commit_notes import confirms, remarks, why_not
+from bisect_tool.runs.commit_notes import confirms, remarks, unshown, why_not
 from bisect_tool.runs.failure_clues import FailureClues
 from bisect_tool.runs.history_reading import HOW, HistoryReader, Looked, with_revision
 from bisect_tool.runs.metric_parts import metric_parts
@@ -68,6 +68,8 @@ def report_of(
         reports[at] = _Maker(sessions[at], sessions[at].answer(), circumstances, history).report()
     finest = reports[at]
     stages = tuple(_stage(report) for report in reports if report is not finest)
+    if at > 0 and sessions[at].asked.stage.channel == COMMITS and not circumstances.unfinished:
+        notes += unshown(sessions[at - 1], sessions[at])
     advice = (*notes, *remarks(sessions[at]), *circumstances.notes, *finest.advice)
     installed = sum(report.counts.builds_installed for report in reports)
     trials = sum(report.counts.trials for report in reports)

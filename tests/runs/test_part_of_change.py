@@ -6,7 +6,7 @@ from bisect_tool.reports.report import CrossTest
 from bisect_tool.runs.part_of_change import BINARIES, CUDA, OTHERS, PACKAGE, PYTHON, TRITON, conclude, sentence
 
 
-def tests_of(**shown: tuple[str, str]) -> list[CrossTest]:
+def crossed(**shown: tuple[str, str]) -> list[CrossTest]:
     """For each part: what the newer build shows with the older part, and the older one with the newer part."""
     names = {"triton": TRITON, "cuda": CUDA, "others": OTHERS, "python": PYTHON}
     return [
@@ -34,11 +34,11 @@ def tests_of(**shown: tuple[str, str]) -> list[CrossTest]:
     ],
 )
 def test_the_part_that_makes_the_change(shown: dict[str, tuple[str, str]], part: str | None) -> None:
-    assert conclude(tests_of(**shown), "new", has_python=True) == part
+    assert conclude(crossed(**shown), "new", has_python=True) == part
 
 
 def test_a_package_without_binaries_is_what_is_left() -> None:
-    assert conclude(tests_of(others=("after", "before")), "new", has_python=False) == PACKAGE
+    assert conclude(crossed(others=("after", "before")), "new", has_python=False) == PACKAGE
     assert conclude([], "new", has_python=False) == PACKAGE
 
 
