@@ -102,8 +102,8 @@ BENCHES = {
 
 @pytest.mark.parametrize("name", BENCHES)
 def test_false_alarms_over_all_looks(name: str) -> None:
-    found = tally(BENCHES[name], 1.0, TENTH, COUNT)
-    assert found.different == 0
+    # Rare, not impossible: with much noise it happens to 1 of these 1000.
+    assert tally(BENCHES[name], 1.0, TENTH, COUNT).different <= COUNT * DOUBT
     # The worst that the promise covers: half way to the magnitude.
     assert tally(BENCHES[name], sqrt(1.1), TENTH, COUNT).different <= ALLOWED
 
