@@ -85,12 +85,18 @@ class ClonedLine:
             if (shallow := self._own_file("shallow")).exists():
                 (own / "shallow").write_bytes(shallow.read_bytes())
             git.call("checkout", "--quiet", "--detach", sha)
+            # git ends with status 0 even when it could not write the files whose content it does not have.
+            is_whole = not git.call("ls-files", "--deleted")
         except CloneLacks as error:
             raise HistoryUnavailable(error.what, where=self.place, advice=_CONTENTS) from error
         except GitFailed as error:
             raise HistoryUnavailable(
-                f"commit {sha[:12]} could not be checked out: {error.said[-200:]}", where=self.place, advice="see there"
+                f"commit {sha[:12]} could not be checked out: {error.said[-200:]}",
+                where=self.place,
+                advice="look at the clone with `git fsck`, or name another",
             ) from error
+        if not is_whole:
+            raise self._without_contents()
 
     def _head(self, to: str | None) -> str:
         date = _date(to)
@@ -161,17 +167,23 @@ class ClonedLine:
         wanted = list(dict.fromkeys(blobs))
         if not wanted:
             return {}
-        printed = self.source.git.call("cat-file", "--batch", given="\n".join(wanted) + "\n")
+        try:
+            printed = self.source.git.call("cat-file", "--batch", given="\n".join(wanted) + "\n")
+        except (CloneLacks, GitFailed) as error:
+            raise self._without_contents() from error
         found, at = {}, 0
         for blob in wanted:
             end = printed.index(b"\n", at)
             header = printed[at:end].split(b" ")
             if len(header) != 3:
-                raise HistoryUnavailable("the clone lacks the content of a file", where=self.place, advice=_CONTENTS)
+                raise self._without_contents()
             size = int(header[2])
             found[blob] = printed[end + 1 : end + 1 + size]
             at = end + size + 2
         return found
+
+    def _without_contents(self) -> HistoryUnavailable:
+        return HistoryUnavailable("the clone lacks the content of files", where=self.place, advice=_CONTENTS)
 
     def _own_file(self, name: str) -> Path:
         """A file or folder of the clone's own."""

@@ -29,14 +29,17 @@ def commit_stage(session: Session, access: HistoryAccess, tell: Callable[[str], 
     if not boundaries:
         return None
     asked = session.asked
-    source = open_line(asked.spec.package, asked.spec.source, access, tell).source
+    line = open_line(asked.spec.package, asked.spec.source, access, tell)
+    source = line.source
     older, newer = (_told(session, number) for number in boundaries[0])
     base = revision_of(older, source, asked.nightlies).earliest
     head = revision_of(newer, source, asked.nightlies).latest
     if base == head:
         return None
-    is_laid = canonicalize_name(asked.spec.package) in LAID_OVER
-    over = replace(newer, main_revision=head) if is_laid else None
+    folders = LAID_OVER.get(canonicalize_name(asked.spec.package))
+    if folders is not None:
+        line.changes(head, base, folders)  # a clone without file contents is noticed before anything is tested
+    over = replace(newer, main_revision=head) if folders is not None else None
     span = Span(base, head, over, asked.stage.channel)
     return Stage(COMMITS, base, head, spans=(span,), shown=_shown(session))
 

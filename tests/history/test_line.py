@@ -123,3 +123,16 @@ def test_a_repository_that_cannot_be_fetched(tmp_path: Path) -> None:
         fetch(project, tmp_path / "clones", access, lambda _line: None)
     with pytest.raises(SettingError, match="not known where toy is developed"):
         open_line("toy", None, access, lambda _line: None)
+
+
+def test_a_clone_without_file_contents_says_so(history: GitHistory, tmp_path: Path) -> None:
+    run_git("config", "uploadpack.allowFilter", "true", at=history.folder)
+    run_git("clone", "--quiet", "--bare", "--filter=blob:none", history.folder.as_uri(), str(tmp_path / "blobless"))
+    line = line_of(tmp_path / "blobless")
+    a, *_, e = (commit.sha for commit in line.stretch(None, None).commits)
+    with pytest.raises(HistoryUnavailable) as error:
+        line.changes(e, a, ("torch",))
+    assert "--no-filter" in error.value.advice
+    with pytest.raises(HistoryUnavailable) as error:
+        line.check_out(a, tmp_path / "source")
+    assert "--no-filter" in error.value.advice
