@@ -42,6 +42,7 @@ class Asked(Survey):
             open_start=self.selection.open_start,
             landmarks=self._landmarks,
             weights=self.weights,
+            compared=tuple(case.name for case in self.spec.tests if self.has_metrics(case.name)),
         )
 
     @property

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from bisect_tool.search.episodes import End, Episode, Hole, Kind
 from bisect_tool.search.flaky.episodes import episodes_of
-from bisect_tool.search.flaky.noticing import is_studied, studies
+from bisect_tool.search.flaky.noticing import is_studied, policy_of, studies
 from bisect_tool.search.flaky.study import Study
 from bisect_tool.search.knowledge import Known, Question, judged_of, timelines
 from bisect_tool.search.luck import is_convincing
@@ -75,7 +75,7 @@ def _answer_of(
     question: Question, known: Known, policy: Policy, states: dict[int, State], case: str, failure: str
 ) -> FailureAnswer:
     judged = judged_of(states)
-    if is_studied(judged, policy):
+    if is_studied(judged, policy_of(question, case, policy)):
         found = studies(question, known, case, failure, policy)
         return FailureAnswer(failure, case, episodes_of(states, failure, found), found)
     return FailureAnswer(failure, case, _episodes(question, states, failure, policy))

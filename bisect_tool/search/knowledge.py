@@ -21,6 +21,7 @@ class Question:
     With `open_start` the beginning is unknown: the search walks back from the newest build. `landmarks` are builds that
     must be judged like the ends. `weights[i]` says how likely, next to the others, a change lies between build i - 1 and
     build i (`weights[0]` says nothing); None: everywhere alike. Weights save probes and never change the answer.
+    A trial of one of the `compared` cases is a whole comparison of numbers, which has seen to chance by itself.
     """
 
     size: int
@@ -29,6 +30,7 @@ class Question:
     open_start: bool = False
     landmarks: tuple[int, ...] = ()
     weights: tuple[float, ...] | None = None
+    compared: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for a landmark that is no build, or weights that are not one for each build."""

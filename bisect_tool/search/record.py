@@ -110,6 +110,7 @@ def _asking(entry: Mapping[str, Any]) -> Asking:
         open_start=entry["open_start"],
         landmarks=tuple(entry["landmarks"]),
         weights=None if weights is None else tuple(weights),
+        compared=tuple(entry["compared"]),
     )
     return Asking(question, Known(), _policy(entry["policy"]), tuple(map(str, entry["environments"])))
 

@@ -19,7 +19,7 @@ from math import ceil, log2
 
 from bisect_tool.search import holes
 from bisect_tool.search.ends import end_wishes
-from bisect_tool.search.flaky.noticing import is_studied, notice_wishes, study_wishes
+from bisect_tool.search.flaky.noticing import is_studied, notice_wishes, policy_of, study_wishes
 from bisect_tool.search.knowledge import Gap, Known, Question
 from bisect_tool.search.luck import is_settled, missing_trials
 from bisect_tool.search.policy import Policy
@@ -52,11 +52,12 @@ def wants_of(question: Question, known: Known, policy: Policy) -> Wants:
     steady: list[View] = []
     for view in views:
         wishes += (own := [*end_wishes(question, view, cheap), *_scan(question, view, policy)])
-        if not own and is_studied(view.judged, policy):
-            wishes += study_wishes(question, known, view, policy)
+        policy_here = policy_of(question, view.case, policy)
+        if not own and is_studied(view.judged, policy_here):
+            wishes += study_wishes(question, known, view, policy_here)
         else:
             steady.append(view)
-            wishes += () if own else notice_wishes(view, policy)
+            wishes += () if own else notice_wishes(view, policy_here)
     splits = [Split(view.case, gap) for view in steady for gap in view.open_gaps if is_splittable(gap)]
     if not wishes and not splits and policy.scan is None:
         splits = [look for view in steady for look in _second_look(question, view)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from bisect_tool.search.flaky.choice import NEW_PRICE, Prices, Work
 from bisect_tool.search.flaky.evidence import evidence_of
@@ -15,6 +16,11 @@ from bisect_tool.search.wishes import Purpose, View, Wish
 DIFFERING_ENDS = 5  # trials of each end that tell a failure that is always there from one that never is
 AGREEING_ENDS = 9  # trials of each end before both are taken to behave alike, and always so
 NAMELESS = ""  # stands for the failure of a case that was never seen to fail
+
+
+def policy_of(question: Question, case: str, policy: Policy) -> Policy:
+    """The policy for one case: a comparison of numbers is not run again to notice that it comes and goes."""
+    return replace(policy, flaky=Flakiness.NO) if case in question.compared else policy
 
 
 def is_studied(judged: Mapping[int, Judged], policy: Policy) -> bool:
