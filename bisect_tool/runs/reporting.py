@@ -330,9 +330,14 @@ class _Maker:
         if looked is None:
             return None
         shows = end.after if sought is Sought.BREAK else end.before
-        return looked.suspicion(
-            self.clues.of(failure.failure, failure.case, sought, shows, self._differences(end.before, end.after))
-        )
+        differences, part = self._differences(end.before, end.after), self._isolated(failure.case, end)
+        return looked.suspicion(self.clues.of(failure.failure, failure.case, sought, shows, differences, part))
+
+    def _isolated(self, case: str, end: found.End) -> str | None:
+        """The part of the builds that makes the change, where cross tests have told it."""
+        told = (self._version(end.before), self._version(end.after))
+        tests = self.circumstances.isolation
+        return next((one.part for one in tests if (one.case, one.before, one.after) == (case, *told)), None)
 
     def _differences(self, before: int, after: int) -> tuple[parts.Difference, ...]:
         return differences_of(self._health(before), self._health(after), self.session.asked.spec.package)
