@@ -8,14 +8,18 @@ from __future__ import annotations
 import random
 import sys
 import timeit
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import fmean
 
 from bisect_tool.search.flaky.evidence import Evidence
 from bisect_tool.search.flaky.study import Terms, study
 from bisect_tool.search.flaky.verdict import Found, NoReliableChange
+from bisect_tool.search.policy import Flakiness, Policy
+from bisect_tool.search.prices import Prices
+from tests.rig.histories import History, one_change, steady
 from tests.search.flaky.searching import FlakySearch, Outcomes, stepped
+from tests.search.searching import search
 
 BUILDS = 60
 CHANGES = ((0.0, 1.0), (0.0, 0.5), (0.0, 0.2), (0.05, 1.0), (0.1, 0.9), (0.1, 0.5), (0.2, 0.8))
@@ -135,6 +139,33 @@ def table(count: int) -> Iterator[str]:
     yield f"Calibration at 0.99, all rows: {calibration(everything)}"
 
 
+def noticed(history: History, mode: Flakiness, *, trust: bool = False) -> tuple[int, int]:
+    """Trials and installs of a whole search by the planner."""
+    policy, prices = Policy(flaky=mode, trust=trust), Prices(unpack=60.0, trials={"main": 12.0})
+    run = search(history, policy=policy, prices=prices)
+    run.run(3000)
+    return sum(map(len, run.results.values())), len(run.installed)
+
+
+def price_of_noticing(count: int) -> Iterator[str]:
+    """What a deterministic repro pays for `flaky: auto`, next to `no`."""
+    makers: dict[str, Callable[[random.Random, int], History]] = {
+        "one change": one_change,
+        "never fails": lambda _rng, size: steady(size),
+    }
+    yield "| deterministic repro | trials more, mean and most | installs more, most | trials more with trust |"
+    yield "|---|---|---|---|"
+    for name, make in makers.items():
+        histories = [make(random.Random(seed), BUILDS) for seed in range(count)]
+        plain = [noticed(one, Flakiness.NO) for one in histories]
+        auto = [noticed(one, Flakiness.AUTO) for one in histories]
+        trusting = [noticed(one, Flakiness.AUTO, trust=True) for one in histories]
+        trials = [more[0] - less[0] for more, less in zip(auto, plain, strict=True)]
+        installs = max(more[1] - less[1] for more, less in zip(auto, plain, strict=True))
+        saved = max(more[0] - less[0] for more, less in zip(trusting, plain, strict=True))
+        yield f"| {name} | {fmean(trials):.1f}, {max(trials)} | {installs} | {saved} |"
+
+
 def time_of_decision(size: int) -> float:
     """Seconds of one decision in the middle of a search over `size` builds, the best of five."""
     search = FlakySearch(Outcomes(stepped((size // 3, 0.1), (size - size // 3, 0.5)), 1))
@@ -149,6 +180,9 @@ def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     print(f"{BUILDS} builds, {count} histories a row\n")
     for line in table(count):
+        print(line, flush=True)
+    print(flush=True)
+    for line in price_of_noticing(count):
         print(line, flush=True)
     if not has_bayesect():
         print("\ngit-bayesect is not installed: uv pip install --group peers")
