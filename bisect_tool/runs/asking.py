@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
 from bisect_tool.builds.seams import seams_of
@@ -12,7 +12,8 @@ from bisect_tool.search.knowledge import Question
 from bisect_tool.search.policy import Flakiness, Policy
 from bisect_tool.spec.model import Case
 from bisect_tool.spec.reading import ReadSpec
-from bisect_tool.spec.repro import Repro, read_repro
+from bisect_tool.spec.repro import Repro, case_command, read_repro
+from bisect_tool.trials.trial import TrialOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,15 @@ class Asked(Survey):
         """The build that the numbers of the case called `name` are compared with."""
         return reference_of(self.read.spec, self.case(name), self.selection)
 
-    def variables(self, case: Case) -> Mapping[str, str]:
-        """The environment variables of a case."""
-        return {**self.spec.env, **case.env}
+    def order(self, case: Case) -> TrialOrder:
+        """What one trial of a case runs, in whatever environment."""
+        return TrialOrder(
+            files=self.repro.files,
+            words=case_command(case, self.repro),
+            variables={**self.spec.env, **case.env},
+            timeout=self.spec.timeout_of(case),
+            device=self.device.name,
+        )
 
 
 def ask(read: ReadSpec, wishes: Wishes, means: Means, stage: Stage | None = None, *, least: int = 2) -> Asked:

@@ -27,10 +27,9 @@ from bisect_tool.runs.part_of_change import CUDA, OTHERS, PYTHON, TRITON, conclu
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.surveying import COMMITS
 from bisect_tool.search.states import Failing, Flaky, NoVerdict, Passing, Result, State, Untestable, face, state_of
-from bisect_tool.spec.repro import case_command
 from bisect_tool.trials.failure import Failed, MachineAtFault
 from bisect_tool.trials.overlay import misfit
-from bisect_tool.trials.trial import TrialOrder, run_trial
+from bisect_tool.trials.trial import run_trial
 
 _TRITON = frozenset(
     {"triton", "pytorch-triton", "torchtriton", "triton-rocm", "pytorch-triton-rocm", "pytorch-triton-xpu"}
@@ -159,15 +158,8 @@ class Laboratory:
 
     def _run(self, case: str, mixture: Environment) -> Result:
         asked = self.session.asked
-        described = asked.case(case)
         finished = run_trial(
-            TrialOrder(
-                files=asked.repro.files,
-                words=case_command(described, asked.repro),
-                variables=asked.variables(described),
-                timeout=asked.spec.timeout_of(described),
-                device=asked.device.name,
-            ),
+            asked.order(asked.case(case)),
             programs=mixture.programs,
             folder=self.cache.trials / f"{time.strftime('%Y%m%d')}-{uuid.uuid4().hex[:12]}",
             environ=self.environ,

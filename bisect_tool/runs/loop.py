@@ -28,20 +28,20 @@ from bisect_tool.environments.environment import (
 from bisect_tool.environments.uv import Download
 from bisect_tool.errors import CommandFault, MachineFault
 from bisect_tool.reports import events
-from bisect_tool.reports.report import State as ReportState
 from bisect_tool.runs.comparing import Note
 from bisect_tool.runs.judging import as_values, shortened, verdict_of
 from bisect_tool.runs.measuring import Bench, ReferenceUnusable, machine_since_start, measure
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.renewal import Renewal
+from bisect_tool.runs.report_words import failure_names, word_of
 from bisect_tool.runs.session import Session
 from bisect_tool.search.planner import Probe, Purpose
-from bisect_tool.search.states import Failing, Flaky, Passing, State, Untestable
+from bisect_tool.search.states import Passing, State
 from bisect_tool.search.together import Asking, Choice, choose
-from bisect_tool.spec.repro import case_command, case_digest
+from bisect_tool.spec.repro import case_digest
 from bisect_tool.store.results import Results, StoredTrial
 from bisect_tool.trials.failure import MachineAtFault
-from bisect_tool.trials.trial import TrialOrder, run_trial
+from bisect_tool.trials.trial import run_trial
 
 ATTEMPTS = 3  # of a trial that the machine spoiled
 
@@ -258,13 +258,7 @@ class Loop:
         described = asked.case(case)
         folder = self.cache.trials / f"{time.strftime('%Y%m%d')}-{uuid.uuid4().hex[:12]}"
         finished = run_trial(
-            TrialOrder(
-                files=asked.repro.files,
-                words=case_command(described, asked.repro),
-                variables=asked.variables(described),
-                timeout=asked.spec.timeout_of(described),
-                device=asked.device.name,
-            ),
+            asked.order(described),
             programs=environment.programs,
             folder=folder,
             environ=self.environ,
@@ -329,29 +323,6 @@ class Loop:
         self.tell(events.StateKnown(case, version, word_of(state), failure_name(session, state)))
 
 
-def word_of(state: State | None) -> ReportState:
-    """The word of product and report for a state."""
-    match state:
-        case None:
-            return "not tried"
-        case Passing():
-            return "pass"
-        case Failing():
-            return "failing"
-        case Flaky():
-            return "flaky"
-        case Untestable():
-            return "untestable"
-
-
 def failure_name(session: Session, state: State | None) -> str | None:
     """What people call the failures of a state."""
     return ", ".join(failure_names(session, state)) or None
-
-
-def failure_names(session: Session, state: State | None) -> tuple[str, ...]:
-    """What people call each failure of a state."""
-    if not isinstance(state, Failing | Flaky):
-        return ()
-    found = [session.failures[failure] for failure in sorted(state.failures)]
-    return tuple(failure.name or failure.signature.title for failure in found)

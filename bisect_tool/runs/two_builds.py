@@ -30,7 +30,7 @@ from bisect_tool.reports.range_report import RangeEnd, RangeReport
 from bisect_tool.reports.report import Difference
 from bisect_tool.runs.failure_clues import matches_of, pins_of, script_text
 from bisect_tool.runs.history_reading import HOW, HistoryReader, Looked, with_revision
-from bisect_tool.runs.reporting import differences_of
+from bisect_tool.runs.report_words import differences_of
 from bisect_tool.runs.run import Workshop
 from bisect_tool.runs.surveying import Means, Stage, Survey, Wishes, survey
 from bisect_tool.spec.model import Spec
