@@ -307,6 +307,7 @@ class Loop:
             case Checking():
                 self.tell(events.Checking(build.version))
             case Download(name, size, done):
+                self.pace.downloading(name, size, done=done)
                 self.tell(events.Downloading(build.version, name, (size or 1) if done else 0, size))
             case Trouble(reason, attempt, of):
                 self.tell(events.MachineTrouble(reason, attempt, of))

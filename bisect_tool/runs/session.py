@@ -191,9 +191,17 @@ class Session:
             durations[case] += [trial.duration for trial in trials]
         return Prices(
             unpack=self.pace.unpack,
+            speed=self.pace.speed,
+            fetched=self._fetched(),
             sizes=tuple(build.size for build in self.asked.builds),
             trials={case: fmean(seconds) for case, seconds in durations.items() if seconds},
         )
+
+    def _fetched(self) -> frozenset[int]:
+        """Builds that were proven in this cache before: their files are here as long as nobody cleaned the cache of uv."""
+        if self.pace.speed is None:
+            return frozenset()
+        return frozenset(number for number, build in enumerate(self.asked.builds) if build.identity in self.healths)
 
     def asking(self) -> Asking:
         """The question as it stands, to be weighed together with others."""
