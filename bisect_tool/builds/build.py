@@ -76,7 +76,7 @@ class LeftOutBecause(Enum):
     PYTHON = "for other Python versions"
     DATE = "not of the dates asked for"
     MISSING = "missing"
-    SAME_COMMIT = "the same commit as an earlier one"
+    SAME_COMMIT = "the same commit as another one"
     NO_PYTHON = "without a change of the package's Python files"
 
 

@@ -41,6 +41,10 @@ class Project:
     web: str = GITHUB
     written_by_build: tuple[str, ...] = ()
 
+    def source_name(self, package: str) -> str:
+        """What the source calls a package: nightlies are published under names of their own (`keras-nightly`: `keras`)."""
+        return self.packages[0] if canonicalize_name(package) in self.packages else package
+
     @property
     def address(self) -> str:
         """The page of the repository."""

@@ -82,7 +82,7 @@ class Loop:
             self._open(session, probe)
             now = (
                 session.asked.repro.digest,
-                (probe.build, probe.cases, probe.purpose),
+                (session.asked.builds[probe.build].identity, probe.cases, probe.purpose),
                 len(session.seen[probe.cases[-1], probe.build]),
                 dict(session.broken),
             )
@@ -294,8 +294,9 @@ class Loop:
         for number, build in enumerate(session.asked.builds):
             if session.asked.environment_key(number).digest == environment_digest:
                 self.results.add_unusable(session.subject(number), build.package, build.version, reason)
-                session.broken[number] = reason
                 self.tell(events.Untestable(build.version, reason))
+                if not session.stand_in(number, reason):
+                    session.broken[number] = reason
 
     def _report_step(self, session: Session, number: int, step: Step) -> None:
         build = session.asked.builds[number]

@@ -7,8 +7,9 @@ A nightly names the commit of the nightly branch that it was built from; that br
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from bisect_tool.builds import versions
@@ -25,11 +26,15 @@ EARLIER = timedelta(days=10)  # the nightly of a wheel was cut at most so long b
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """The builds without those of one commit, and the nightly branch; `missing` says why it could not be read."""
+    """The builds without those of one commit, and the nightly branch; `missing` says why it could not be read.
+
+    `twins` are the builds that were left out, by the identity of the one that stands for them, oldest first.
+    """
 
     selection: Selection
     nightlies: NightlyMap | None = None
     missing: str | None = None
+    twins: Mapping[str, tuple[Build, ...]] = field(default_factory=dict)
 
 
 def revise(
@@ -52,9 +57,10 @@ def revise(
     except HistoryUnavailable as error:
         return Revised(selection, missing=error.what)
     reader = _Reader(channel, nightlies, tell)
-    kept, same = reader.without_repeats(selection.builds)
+    kept, twins = reader.without_repeats(selection.builds)
     if len(kept) < 2:
-        kept, same = list(selection.builds), []
+        kept, twins = list(selection.builds), {}
+    same = [same_commit(one, before) for before in kept for one in twins.get(before.identity, ())]
     last = [f"{one.version} is the end asked for, and {one.because.value}: {one.detail}" for one in same[-1:]]
     notes = last if kept[-1].version != selection.builds[-1].version else []
     revised = replace(
@@ -63,7 +69,13 @@ def revise(
         left_out=(*selection.left_out, *same),
         notes=(*selection.notes, *notes),
     )
-    return Revised(revised, nightlies)
+    return Revised(revised, nightlies, twins={identity: tuple(builds) for identity, builds in twins.items()})
+
+
+def same_commit(build: Build, other: Build) -> LeftOut:
+    """Why `build` is no build of its own: `other` stands for it."""
+    detail = f"{other.version}, {(other.main_revision or '')[:12]}"
+    return LeftOut(build.version, build.date, LeftOutBecause.SAME_COMMIT, detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +84,18 @@ class _Reader:
     nightlies: NightlyMap
     tell: Callable[[str], None]
 
-    def without_repeats(self, builds: Sequence[Build]) -> tuple[list[Build], list[LeftOut]]:
-        """The builds, each commit once for each variant and Python, and the others."""
+    def without_repeats(self, builds: Sequence[Build]) -> tuple[list[Build], dict[str, list[Build]]]:
+        """The builds, each commit once for each variant and Python, and the others by the identity of the one before."""
         kept: list[Build] = []
-        same: list[LeftOut] = []
+        twins: dict[str, list[Build]] = defaultdict(list)
         for group in _groups(builds, self._commit_by_date):
             read = [self._with_commit(build) for build in group] if len(group) > 1 else group
             for build in read:
-                before = kept[-1] if kept else None
-                if before is not None and _is_repeat(before, build):
-                    detail = f"{before.version}, {before.main_revision[:12] if before.main_revision else ''}"
-                    same.append(LeftOut(build.version, build.date, LeftOutBecause.SAME_COMMIT, detail))
+                if kept and _is_repeat(kept[-1], build):
+                    twins[kept[-1].identity].append(build)
                 else:
                     kept.append(build)
-        return kept, same
+        return kept, twins
 
     def _commit_by_date(self, build: Build) -> str | None:
         nightly = self.nightlies.newest_until(build.date.date()) if build.date else None

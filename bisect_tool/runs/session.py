@@ -11,12 +11,14 @@ from statistics import fmean
 from typing import Any
 
 from bisect_tool.builds.build import Build
+from bisect_tool.builds.limits import place_of
 from bisect_tool.environments.environment import Environments
 from bisect_tool.runs.asking import Asked
 from bisect_tool.runs.comparing import Compared
 from bisect_tool.runs.comparisons import Comparisons
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
 from bisect_tool.runs.pace import Pace
+from bisect_tool.runs.revisions import same_commit
 from bisect_tool.search.answer import Answer, answer
 from bisect_tool.search.knowledge import Known, judged_of, state_at
 from bisect_tool.search.planner import Plan, Probe, Purpose, plan, probe_on
@@ -62,6 +64,7 @@ class Session:
     taken: set[str] = field(default_factory=set)
     comparisons: Comparisons = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
+    _forgotten: set[str] = field(default_factory=set)
     _environments: tuple[str, ...] = ()
     _kept: tuple[Known, Wants] | None = None
 
@@ -76,6 +79,28 @@ class Session:
             self._load_builds(setting)
             if not asked.wishes.fresh:
                 self._load_trials(setting)
+        for number, reason in list(self.broken.items()):
+            if self.stand_in(number, reason):
+                return  # which has loaded everything again
+
+    def stand_in(self, number: int, reason: str) -> bool:
+        """Take another build of the same commit for one that cannot be used, for `reason`; False when there is none."""
+        asked, selection = self.asked, self.asked.selection
+        build = asked.builds[number]
+        twin, *others = asked.twins.get(build.identity, ()) or (None,)
+        if twin is None:
+            return False
+        dead = same_commit(build, twin)
+        left = [
+            *(one for one in selection.left_out if one.version not in {other.version for other in (twin, *others)}),
+            replace(dead, detail=f"{dead.detail}; it cannot be used: {reason}"),
+            *(same_commit(other, twin) for other in others),
+        ]
+        left.sort(key=lambda one: place_of(one, dated=selection.dated))
+        twins = {**asked.twins, twin.identity: tuple(others)}
+        self.asked = replace(asked, selection=replace(selection, left_out=tuple(left)), twins=twins)
+        self._take_over(number, twin)
+        return True
 
     def weigh(self, weights: tuple[float, ...]) -> None:
         """Look first where a history says that the change is likely; the answer does not depend on it."""
@@ -84,18 +109,26 @@ class Session:
 
     def replace(self, build: Build, now: Build) -> None:
         """Take `now` for `build`, whose file was replaced: forget what is known of the old one, load what is of the new."""
-        number = self._ids.pop(build.identity, None)
+        number = self._ids.get(build.identity)
         if number is None:
             return
+        twins = {**self.asked.twins, now.identity: self.asked.twins.get(build.identity, ())}
+        self.asked = replace(self.asked, twins=twins)
+        self.replaced.append(now.version)
+        self._take_over(number, now)
+
+    def _take_over(self, number: int, now: Build) -> None:
+        """Another file stands for a build of the range: what is known of the one before says nothing about it."""
         selection = self.asked.selection
+        self._ids.pop(selection.builds[number].identity, None)
         builds = (*selection.builds[:number], now, *selection.builds[number + 1 :])
         self.asked = replace(self.asked, selection=replace(selection, builds=builds))
-        self.replaced.append(now.version)
         self._environments, self._kept = (), None
         self.comparisons = Comparisons(self.asked, self.trial_key)
         if self.asked.wishes.fresh:
             # What the store has besides is not wanted: the trials of this run stay, but for those of the old content.
             self._ids[now.identity] = number
+            self.broken.pop(number, None)
             self.seen = defaultdict(list, {key: seen for key, seen in self.seen.items() if key[1] != number})
             return
         self.seen.clear()
@@ -105,7 +138,9 @@ class Session:
 
     def _load_builds(self, setting: str) -> None:
         kind = self.asked.device.kind
-        if self.asked.wishes.retry_untestable or self.asked.wishes.fresh:
+        wishes = self.asked.wishes
+        if (wishes.retry_untestable or wishes.fresh) and setting not in self._forgotten:
+            self._forgotten.add(setting)
             self.results.forget_unusable(setting, kind)
         self.healths |= self.results.healths(setting, kind)
         for identity, reason in self.results.unusable(setting, kind).items():

@@ -85,6 +85,7 @@ class Survey:
 
     `interpreters` are by `Build.python`: None has the one that was wanted. `project` is where the package is developed, None
     when nobody knows. `nightlies` is its nightly branch, where that was needed and read; `unread` says why it was not.
+    `twins` are builds of the same commit as one of the range, by the identity of that one.
     """
 
     spec: Spec
@@ -97,6 +98,7 @@ class Survey:
     project: Project | None
     nightlies: NightlyMap | None
     unread: str | None
+    twins: Mapping[str, tuple[Build, ...]]
 
     @property
     def builds(self) -> tuple[Build, ...]:
@@ -143,6 +145,7 @@ def survey(
     """
     stage = stage or Stage(spec.channel[0], spec.from_, spec.to)
     device = means.find_device(spec.device, means.environ)
+    project = read_source(spec.source) if spec.source else known_project(spec.package)
     is_system = spec.base == "system"
     interpreter = find_interpreter(_from_spec(spec.python, folder), means.uv, keep_environment=is_system)
     may_change = spec.python is None and not is_system and stage.channel == "nightly"
@@ -150,7 +153,7 @@ def survey(
     channel = open_channel(stage.channel, _access_of(spec, stage, means))
     listing = channel.listing(
         Wanted(
-            package=spec.package,
+            package=project.source_name(spec.package) if project and stage.channel == COMMITS else spec.package,
             target=target_for(interpreter.version, free_threaded=interpreter.free_threaded),
             pre=wishes.pre,
             yanked=wishes.yanked,
@@ -162,7 +165,6 @@ def survey(
             spans=stage.spans,
         )
     )
-    project = read_source(spec.source) if spec.source else known_project(spec.package)
     selected = select(listing, stage.from_, stage.to, least=least)
     revised = revise(selected, channel, project, means.history, means.access.tell)
     pythons = {build.python for build in revised.selection.builds if build.python is not None}
@@ -179,6 +181,7 @@ def survey(
         project,
         revised.nightlies,
         revised.missing,
+        revised.twins,
     )
 
 

@@ -90,3 +90,16 @@ def test_the_token_is_not_shown() -> None:
 )
 def test_plain_names(name: str) -> None:
     assert is_plain(name) is (name in {"main", "v2.14.1", "release/2.14"})
+
+
+@pytest.mark.parametrize(
+    ("package", "name"), [("keras-nightly", "keras"), ("liger-kernel-nightly", "liger-kernel"), ("torch", "torch")]
+)
+def test_the_source_has_a_name_of_its_own(package: str, name: str) -> None:
+    project = known_project(package)
+    assert project is not None
+    assert project.source_name(package) == name
+
+
+def test_a_package_that_the_table_does_not_have_keeps_its_name() -> None:
+    assert read_source("someone/something").source_name("thing") == "thing"

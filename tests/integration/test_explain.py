@@ -64,6 +64,6 @@ def test_a_name_that_no_run_has(place: Place) -> None:
 def test_the_report_says_how_far_a_search_without_a_start_went_back(place: Place) -> None:
     place.publish(history(9, failing(range(5, 9))))
     answer = place.answer("run", place.spec(cases=MAIN))
-    assert answer["advice"] == ["no start was asked for: the search walked back to 1.1, where the behaviour is another"]
+    assert "no start was asked for: the search walked back to 1.1, where the behaviour is another" in answer["advice"]
     shorter = place.answer("run", place.spec(cases=MAIN, to="1.4"), status=4)
     assert shorter["advice"] == ["no start was asked for: the search walked back to 1.0, the oldest build"]

@@ -95,7 +95,7 @@ def test_an_end_that_repeats_is_told(tmp_path: Path) -> None:
     made = history(tmp_path, {3: 1, 4: 2, 5: 2})
     found = revised(tmp_path, nightlies(3, 4, 5), Wheels({version(day): sha for day, sha in made.items()}))
     (note,) = found.selection.notes
-    assert note.startswith(f"{version(5)} is the end asked for, and the same commit as an earlier one: {version(4)}")
+    assert note.startswith(f"{version(5)} is the end asked for, and the same commit as another one: {version(4)}")
 
 
 def test_two_builds_of_one_commit_stay_two(tmp_path: Path) -> None:

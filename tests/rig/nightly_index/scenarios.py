@@ -25,7 +25,8 @@ _SETTINGS = (
 class Truth:
     """The neighbouring builds that differ, as dates, and the dead builds between them.
 
-    Where a date shares its main commit with others, it is the first of them that can be tested.
+    Where a date shares its main commit with others, it is the first of them that can be tested; a dead build of the same
+    commit as one that can be tested leaves nothing open.
     """
 
     last_without: date
@@ -60,7 +61,12 @@ class Scenario:
         last_without = [day for day in testable if day < first_with][-1]
         source = self.plan.source_day(last_without)
         same = next(day for day in testable if self.plan.source_day(day) == source)
-        between = tuple(day for day in _built(self.plan) if last_without < day < first_with)
+        tested = {self.plan.source_day(day) for day in testable}
+        between = tuple(
+            day
+            for day in _built(self.plan)
+            if last_without < day < first_with and self.plan.source_day(day) not in tested
+        )
         return Truth(same, first_with, between)
 
 
