@@ -10,7 +10,7 @@ import warnings
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 
@@ -26,6 +26,16 @@ def _one_or_many(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
+def _yes_or_no(value: object) -> object:
+    return {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+
+
+# Other readers of YAML, and so the editors that check specs, take `yes` and `no` for booleans.
+Flaky = Annotated[
+    Literal["auto", "yes", "no"],
+    BeforeValidator(_yes_or_no),
+    WithJsonSchema({"enum": ["auto", "yes", "no", True, False]}),
+]
 Words = Annotated[tuple[str, ...], BeforeValidator(_one_or_many)]
 
 
@@ -116,7 +126,7 @@ class Spec(Frozen):
     command: Words | None = Field(default=None, description="Instead of a script: a command line or a list of words.")
     files: tuple[str, ...] = Field(default=(), description="More files that the repro needs, relative to the spec.")
     env: dict[str, str] = Field(default_factory=dict, description="Environment variables of every case.")
-    flaky: Literal["auto", "yes", "no"] = Field(
+    flaky: Flaky = Field(
         default="auto", description="Whether failures come and go: `yes`, `no`, or `auto` to notice it."
     )
     timeout: float = Field(default=300, gt=0, le=86_400, description="Seconds that one trial may take.")

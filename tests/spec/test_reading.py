@@ -11,7 +11,7 @@ from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_
 
 TOP_KEYS = (
     "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, "
-    "`requires`, `script`, `command`, `files`, `env`, `timeout`, `cases`, `failures` or `metrics`"
+    "`requires`, `script`, `command`, `files`, `env`, `flaky`, `timeout`, `cases`, `failures` or `metrics`"
 )
 
 
@@ -389,3 +389,12 @@ def test_channels_from_fine_to_coarse(tmp_path: Path) -> None:
 @pytest.mark.parametrize("variant", ["auto", "cpu", "cu126", "rocm7.2", "xpu"])
 def test_variants(tmp_path: Path, variant: str) -> None:
     assert read_one(tmp_path, GOOD + f"variant: {variant}\n").spec.variant == variant
+
+
+@pytest.mark.parametrize(("written", "mode"), [("no", "no"), ("yes", "yes"), ("auto", "auto"), ("false", None)])
+def test_whether_failures_come_and_go(tmp_path: Path, written: str, mode: str | None) -> None:
+    text = GOOD + f"flaky: {written}\n"
+    if mode is None:
+        assert "expected `auto`, `yes` or `no`" in mistakes(tmp_path, text)[0]
+    else:
+        assert read_one(tmp_path, text).spec.flaky == mode

@@ -48,7 +48,13 @@ def hard(histories: int, first: int, jobs: int) -> None:
     """Search many hard histories; the exit status is that of the answers."""
     started = time.monotonic()
     with ProcessPoolExecutor(jobs) as pool:
-        results = list(pool.map(_one, range(first, first + histories)))
+        results: list[Done] = []
+        for done in pool.map(_one, range(first, first + histories)):
+            results.append(done)
+            if len(results) % 20 == 0:
+                click.echo(
+                    f"{len(results)} done, {sum(one.found == one.planted for one in results)} as planted", err=True
+                )
     wrong = [seed for seed, done in enumerate(results, first) if done.found != done.planted]
     click.echo(f"{histories} histories, {time.monotonic() - started:.0f} s: {histories - len(wrong)} found as planted")
     for seed in wrong:
