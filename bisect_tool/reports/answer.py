@@ -99,7 +99,11 @@ def with_summary(report: Report) -> Report:
 
 def order_differences(differences: Iterable[Difference], package: str) -> tuple[Difference, ...]:
     """What most often explains a change comes first; the package under test itself is no difference."""
-    kept = [difference for difference in differences if difference.name != package]
+    kept = [
+        difference.model_copy(update={"compare": web_address(difference.compare)})
+        for difference in differences
+        if difference.name != package
+    ]
     return tuple(sorted(kept, key=lambda difference: (_rank(difference.name), difference.name)))
 
 

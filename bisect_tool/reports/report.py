@@ -180,11 +180,15 @@ class Failure(Part):
 
 
 class Difference(Part):
-    """A package or fact that differs between the environments on the two sides of a change."""
+    """A package or fact that differs between the environments on the two sides of a change.
+
+    `compare` shows the package's own commits between the two versions, where they name some.
+    """
 
     name: str
     before: str | None
     after: str | None
+    compare: str | None = None
 
 
 class Boundary(Part):

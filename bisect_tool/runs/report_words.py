@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bisect_tool.history.pins import pinned_range
 from bisect_tool.reports import report as parts
 from bisect_tool.runs.session import SeenTrial, Session
 from bisect_tool.search import answer as found
@@ -100,7 +101,12 @@ def differences_of(before: Mapping[str, Any], after: Mapping[str, Any], package:
         left[f"{package}: {name}"] = before.get("facts", {}).get(name)
         right[f"{package}: {name}"] = after.get("facts", {}).get(name)
     return tuple(
-        parts.Difference(name=name, before=_text(left.get(name)), after=_text(right.get(name)))
+        parts.Difference(
+            name=name,
+            before=(older := _text(left.get(name))),
+            after=(newer := _text(right.get(name))),
+            compare=pinned_range(name, older, newer),
+        )
         for name in sorted(left.keys() | right.keys())
         if left.get(name) != right.get(name) and name != package
     )

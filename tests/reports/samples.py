@@ -134,9 +134,14 @@ def boundary(before: str, after: str) -> Boundary:
         differences=(
             Difference(name="torch", before=before, after=after),
             *others,
-            Difference(name="numpy", before="2.3.1", after="2.3.2"),
+            Difference(name="numpy", before="2.3.1", after="2.3.2", compare="javascript:alert(1)"),
             Difference(name="nvidia-cublas-cu12", before="12.8.4.1", after=None),
-            Difference(name="triton", before="3.4.0", after="3.5.0"),
+            Difference(
+                name="triton",
+                before="3.4.0",
+                after="3.5.0",
+                compare="https://github.com/triton-lang/triton/compare/v3.4.0...v3.5.0",
+            ),
         ),
     )
 

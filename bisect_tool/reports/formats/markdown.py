@@ -103,7 +103,8 @@ def _details(end: answer.End) -> Iterator[str]:
         yield "| package | before | after |"
         yield "|---|---|---|"
         for one in end.differences:
-            yield f"| {escape(one.name)} | {escape(one.before or 'absent')} | {escape(one.after or 'absent')} |"
+            link = f" ([commits]({one.compare}))" if one.compare else ""
+            yield f"| {escape(one.name)} | {escape(one.before or 'absent')} | {escape(one.after or 'absent')}{link} |"
         yield ""
         yield "</details>"
         yield ""

@@ -135,6 +135,8 @@ def _differences(end: answer.End) -> Iterator[str]:
     for number, one in enumerate(shown):
         label = "also new: " if number == 0 else "          "
         yield f"      {label}{one.name} {one.before or 'absent'} -> {one.after or 'absent'}"
+        if one.compare:
+            yield f"                its commits: {one.compare}"
     if len(end.differences) > len(shown):
         yield f"                and {len(end.differences) - len(shown)} more packages"
 
