@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -32,10 +32,16 @@ def test_help_answers_in_a_blink(tmp_path: Path) -> None:
     assert bisect(tmp_path, "--help").returncode == 0
     took = []
     for _ in range(5):
-        begun = time.perf_counter()
+        begun = children_seconds()
         bisect(tmp_path, "--help")
-        took.append(time.perf_counter() - begun)
+        took.append(children_seconds() - begun)
     assert min(took) < 0.25
+
+
+def children_seconds() -> float:
+    """Processor time of all processes that were started and have ended: a busy machine makes nothing slower."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 @pytest.mark.parametrize("words", [("--help",), ("run", "--help"), ("check", "--help"), ("cache", "--help")])

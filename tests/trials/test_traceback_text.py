@@ -344,7 +344,7 @@ HOSTILE = [
 def test_a_megabyte_of_hostile_text_takes_less_than_a_second(piece: str) -> None:
     for start in ("", "  + Exception Group Traceback (most recent call last):\n", "=== FAILURES ===\n"):
         text = start + piece * (1_000_000 // len(piece))
-        started = time.perf_counter()
+        started = time.process_time()
         parse(text)
         parse_fatal(text)
-        assert time.perf_counter() - started < 1
+        assert time.process_time() - started < 1
