@@ -10,13 +10,12 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-import requests
 
 from tests.integration.conftest import Place
 from tests.rig.git_history.maker import GitHistory
 from tests.rig.nightly_index import Cut, NightlyIndex, NightlyPlan, Real
+from tests.rig.real_release import fetch_release
 
-ADDRESS = "https://download.pytorch.org/whl/cpu/torch-2.13.0%2Bcpu-cp311-cp311-manylinux_2_28_x86_64.whl"
 BEFORE, AFTER = date(2026, 8, 3), date(2026, 8, 4)
 PLANTED, OTHER = "torch/functional.py", "torch/_tensor_str.py"
 SCRIPT = "import torch\nassert torch.einsum('i,i->', torch.ones(3), torch.ones(3)).item() == 3\n"
@@ -25,24 +24,16 @@ BUG = b"def einsum(*args, **kwargs):\n    raise RuntimeError('planted')\n\n\ndef
 
 
 @pytest.fixture
-def cpu_wheel(tmp_path: Path) -> Iterator[Path]:
-    """A release without CUDA; TORCH_CPU_WHEEL names one that is here already."""
-    if named := os.environ.get("TORCH_CPU_WHEEL"):
-        yield Path(named)
-    else:
-        path = tmp_path / "torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl"
-        with requests.get(ADDRESS, stream=True, timeout=60) as answer, path.open("wb") as file:
-            answer.raise_for_status()
-            for piece in answer.iter_content(1 << 20):
-                file.write(piece)
-        yield path
-    shutil.rmtree(tmp_path)  # 2 GB
+def wheel(tmp_path: Path) -> Iterator[Path]:
+    """A release as the package index has it, for CUDA; it runs on the CPU as well."""
+    yield fetch_release("torch", "2.13.0", "3.11", tmp_path)
+    shutil.rmtree(tmp_path)  # 10 GB
 
 
 @pytest.mark.network
 @pytest.mark.torch
-def test_a_planted_commit_of_real_torch_is_found(place: Place, cpu_wheel: Path) -> None:
-    with zipfile.ZipFile(cpu_wheel) as archive:
+def test_a_planted_commit_of_real_torch_is_found(place: Place, wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
         planted, other = archive.read(PLANTED), archive.read(OTHER)
     assert planted.count(HEAD) == 1
     broken, told = planted.replace(HEAD, BUG), other + b"# a remark\n"
@@ -55,8 +46,8 @@ def test_a_planted_commit_of_real_torch_is_found(place: Place, cpu_wheel: Path) 
         history.land("Change binaries", {"aten/src/ATen/native/Linear.cpp": "int x;\n"})
         nights.append(history.nightly(AFTER))
     plan = NightlyPlan(
-        first=BEFORE, last=AFTER, variants=("cpu",), pythons=("cp311",),
-        real=(Real(BEFORE, cpu_wheel), Real(AFTER, cpu_wheel, {PLANTED: broken, OTHER: told})),
+        first=BEFORE, last=AFTER, variants=("cu130",), pythons=("cp311",),
+        real=(Real(BEFORE, wheel), Real(AFTER, wheel, {PLANTED: broken, OTHER: told})),
         cuts={night.day: Cut(night.sha, night.main) for night in nights},
     )  # fmt: skip
     with NightlyIndex(plan) as index:
@@ -64,7 +55,7 @@ def test_a_planted_commit_of_real_torch_is_found(place: Place, cpu_wheel: Path) 
         # What torch requires comes from the usual index.
         place.extra |= {"BISECT_NIGHTLY_INDEX": index.address, "BISECT_INDEX": os.environ.get("BISECT_INDEX", "")}
         spec = place.spec(
-            package="torch", channel=["nightly", "commit"], variant="cpu", python="3.11", script=SCRIPT, timeout=300
+            package="torch", channel=["nightly", "commit"], variant="cu130", python="3.11", script=SCRIPT, timeout=300
         )
         report = place.answer("run", spec, "--repo", history.folder, "--verify", "0")
     end = report["failures"][0]["episodes"][0]["appeared"]

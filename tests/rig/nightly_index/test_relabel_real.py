@@ -12,14 +12,11 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-import requests
 
-from bisect_tool.builds.build import Wanted
-from bisect_tool.builds.channel import Access, open_channel
-from bisect_tool.builds.fitting import target_for
 from tests.rig.index_state import RequestKind
 from tests.rig.nightly_index import NightlyIndex, NightlyPlan, Real
 from tests.rig.provoking.stage import Stage
+from tests.rig.real_release import fetch_release
 
 DAY = date(2026, 10, 9)
 VERSION = "2.14.1"
@@ -27,14 +24,7 @@ VERSION = "2.14.1"
 
 @pytest.fixture
 def release(tmp_path: Path) -> Iterator[Path]:
-    listing = open_channel("release", Access()).listing(Wanted("torch", target_for("3.11.7")))
-    build = next(build for build in listing.builds if build.version == VERSION)
-    path = tmp_path / build.filename
-    with requests.get(build.location, stream=True, timeout=60) as answer, path.open("wb") as file:
-        answer.raise_for_status()
-        for piece in answer.iter_content(1 << 20):
-            file.write(piece)
-    yield path
+    yield fetch_release("torch", VERSION, "3.11", tmp_path)
     shutil.rmtree(tmp_path)  # 2 GB
 
 
