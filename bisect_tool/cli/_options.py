@@ -86,6 +86,6 @@ def adjusted_specs(paths: tuple[str, ...], flags: dict[str, Any]) -> list[ReadSp
 
 
 def changes_in(flags: dict[str, Any]) -> dict[str, Any]:
-    """What the command line says instead of a spec, by key; takes it out of `flags`."""
+    """What the command line says instead of a spec, by key; takes it out of `flags`. A command need not have every flag."""
     keys = ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "flaky", "device")
-    return {key: flags.pop(key) for key in keys}
+    return {key: flags.pop(key, None) for key in keys}

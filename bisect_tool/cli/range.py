@@ -61,9 +61,7 @@ def _wanted(spec: str | None, flags: dict[str, Any]) -> Any:
     from bisect_tool.builds.channel import names
     from bisect_tool.spec.reading import load_all, spec_of_flags
 
-    unsaid = {"from_": None, "to": None, "timeout": None, "requires": ()}
-    source = flags.pop("source")
-    changes = changes_in(unsaid | flags) | {"source": source}
+    changes = changes_in(flags) | {"source": flags.pop("source")}
     if spec is None:
         return spec_of_flags(changes, channels=names())
     (read,) = load_all([Path(spec)], channels=names(), changes=changes)
