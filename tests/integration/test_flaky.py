@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from tests.integration.conftest import Place
-from tests.rig.toy import Behaviour, ToyBuild, day
+from pathlib import Path
 
-ZERO = "RuntimeError: gradient is all zero"
+from tests.integration.conftest import Place, history
+
+# Which trials of a build fail is the same in every run of these tests: the first of each five, the first two, and so on.
+SCRIPT = """import os, toy
+from pathlib import Path
+
+FAILING = {failing}
+number = int(toy.__version__.partition(".")[2])
+counter = Path(os.environ["COUNTER"]) / toy.__version__
+count = int(counter.read_text()) if counter.exists() else 0
+counter.write_text(str(count + 1))
+of_five = [many for first, many in FAILING.items() if first <= number][-1]
+if (count * 3 + number) % 5 < of_five:
+    raise RuntimeError("gradient is all zero")
+"""
 
 
-def history(count: int, rates: dict[int, float]) -> list[ToyBuild]:
-    """`count` builds; from each number of `rates` on the failure shows at that rate."""
-    return [
-        ToyBuild(
-            f"1.{number}",
-            {"main": Behaviour(ZERO, rate=[rate for first, rate in rates.items() if first <= number][-1])},
-            uploaded=day(number + 1),
-        )
-        for number in range(count)
-    ]
+def flaky_spec(place: Place, count: int, failing: dict[int, int], **keys: str) -> Path:
+    """`count` builds; from each number of `failing` on so many of five trials fail."""
+    place.publish(history(count, {}))
+    (place.root / "counts").mkdir()
+    env = {"COUNTER": str(place.root / "counts")}
+    return place.spec(script=SCRIPT.format(failing=failing), env=env, from_="1.0", **keys)
 
 
 def test_the_build_with_which_a_failure_became_frequent(place: Place) -> None:
-    place.publish(history(16, {0: 0.0, 9: 0.8}))
-    answer = place.answer("run", place.spec(flaky="yes", from_="1.0"))
+    answer = place.answer("run", flaky_spec(place, 16, {0: 0, 9: 4}, flaky="yes"))
     (failure,) = answer["failures"]
     (study,) = failure["studies"]
     assert (study["verdict"], study["before"], study["after"]) == ("found", "1.8", "1.9")
@@ -37,8 +45,7 @@ def test_the_build_with_which_a_failure_became_frequent(place: Place) -> None:
 
 def test_no_change_that_can_be_relied_on(place: Place) -> None:
     """The rate is the same everywhere: two builds are enough to say so, and no name is given."""
-    place.publish(history(12, {0: 0.5}))
-    answer = place.answer("run", place.spec(flaky="yes", from_="1.0"), status=4)
+    answer = place.answer("run", flaky_spec(place, 12, {0: 2}, flaky="yes"), status=4)
     (study,) = answer["failures"][0]["studies"]
     assert study["verdict"] == "no reliable change"
     assert answer["counts"]["builds_installed"] == 2
@@ -46,8 +53,7 @@ def test_no_change_that_can_be_relied_on(place: Place) -> None:
 
 
 def test_a_failure_that_is_always_there_costs_little_more(place: Place) -> None:
-    place.publish(history(8, {0: 0.0, 5: 1.0}))
-    spec = place.spec(flaky="no", from_="1.0")
+    spec = flaky_spec(place, 8, {0: 0, 5: 5}, flaky="no")
     without = place.answer("run", spec)["counts"]
     noticed = place.answer("run", spec, "--flaky", "auto", "--fresh")["counts"]
     trusted = place.answer("run", spec, "--flaky", "auto", "--trust", "--fresh")["counts"]

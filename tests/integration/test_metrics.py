@@ -90,9 +90,22 @@ def test_a_build_that_crashes_is_compared_with_nothing(place: Place) -> None:
 
 
 def test_too_much_spread_is_no_verdict(place: Place) -> None:
-    place.publish(history(3, values({0: "10", 1: "10 0.9", 2: "10"})))
+    """The build takes 3 ms and 30 ms in turn, its reference always 10 ms."""
+    script = (
+        "import json, os, toy\nfrom pathlib import Path\n"
+        "counter = Path(os.environ['COUNTER']) / toy.__version__\n"
+        "count = int(counter.read_text()) if counter.exists() else 0\ncounter.write_text(str(count + 1))\n"
+        "value = (3, 30)[count % 2] if toy.__version__ == '1.1' else 10\n"
+        "with open(os.environ['BISECT_CHECKS'], 'a') as file:\n"
+        "    file.write(json.dumps({'check': 'latency_ms', 'value': value}) + '\\n')\n"
+    )
+    place.publish(history(3, {}))
+    (place.root / "counts").mkdir()
     metric = LATENCY | {"trials": {"most": 8}}
-    answer = place.answer("run", place.spec(cases=MAIN, metrics=[metric], from_="1.0"), status=4)
+    spec = place.spec(
+        script=script, env={"COUNTER": str(place.root / "counts")}, cases=MAIN, metrics=[metric], from_="1.0"
+    )
+    answer = place.answer("run", spec, status=4)
     assert states(answer) == {"1.0": "pass", "1.1": "untestable", "1.2": "pass"}
     reason = answer["cases"][0]["timeline"][1]["reason"]
     assert reason.startswith("`latency_ms` spreads too much to tell after 8 trials of each build: between ")
