@@ -53,5 +53,7 @@ def _upgrade(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.attributes["connection"] = connection
+    # Python's sqlite3 opens no transaction before a CREATE TABLE: without this, a kill in the middle leaves half a schema.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
     command.upgrade(config, "head")
     connection.commit()

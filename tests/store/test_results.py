@@ -15,14 +15,14 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, event
 
 from bisect_tool.environments import locks
 from bisect_tool.errors import CacheBroken, CacheNotWritable, CacheTooNew, DiskFull
 from bisect_tool.store import results as module
 from bisect_tool.store import tables
 from bisect_tool.store.results import Results, StoredTrial, Subject, open_results
-from bisect_tool.store.schema import MIGRATIONS, NEWEST
+from bisect_tool.store.schema import MIGRATIONS, NEWEST, bring_up_to_date
 
 SUBJECT = Subject("sha256:abc", "setting", "cpu")
 TRIAL = StoredTrial(
@@ -159,6 +159,24 @@ def test_the_migrations_make_the_tables(path: Path) -> None:
 
 def test_the_newest_schema_is_the_last_migration() -> None:
     assert ScriptDirectory(str(MIGRATIONS)).get_current_head() == NEWEST
+
+
+@pytest.mark.parametrize("statement", range(1, 40))
+def test_a_making_that_was_cut_off_at_any_statement(path: Path, statement: int) -> None:
+    engine = create_engine(f"sqlite:///{path}")
+    left = iter(range(1, statement))
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def cut_off(*_: object) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+
+    with contextlib.suppress(KeyboardInterrupt):
+        bring_up_to_date(engine, contextlib.nullcontext)
+    engine.dispose()
+    with opened(path) as results:
+        results.add_trial(TRIAL)
+        assert results.trials_of("repro", "setting", "cpu") == [TRIAL]
 
 
 def test_a_database_of_a_newer_version(path: Path) -> None:
