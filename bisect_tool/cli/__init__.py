@@ -60,7 +60,9 @@ def cli() -> None:
 
 def main() -> None:
     """The console script: the one place where errors become messages and exit statuses."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup or in the background of a script
+            signal.signal(number, _interrupt)
     try:
         status = cli.main(standalone_mode=False)
     except click.exceptions.Abort:
@@ -94,5 +96,9 @@ def _defect() -> int:
     return BisectError.status
 
 
+class _Stopped(KeyboardInterrupt):
+    """Python ends by the signal itself, whatever was made of it, when a plain one passes an `exec`, as of a dataclass."""
+
+
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    raise _Stopped

@@ -130,6 +130,25 @@ def test_a_reader_that_goes_away(tmp_path: Path) -> None:
     assert process.returncode == 130
 
 
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_signal_while_something_is_imported(tmp_path: Path, number: str) -> None:
+    # `exec` of a text, as `dataclass` does it: a plain KeyboardInterrupt that passes one makes Python end by the signal.
+    stopped = f"""
+import signal, click, bisect_tool.cli as cli
+@cli.cli.command()
+def stop() -> None:
+    exec("import signal; signal.raise_signal(signal.{number})")
+cli.Commands.get_command = lambda *_: stop
+cli.Commands.list_commands = lambda *_: ["stop"]
+import sys; sys.argv[1:] = ["stop"]
+cli.main()
+"""
+    (tmp_path / "stopped.py").write_text(stopped)
+    done = subprocess.run([sys.executable, "-m", "stopped"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "interrupted" in done.stderr
+    assert done.returncode == 130
+
+
 def test_a_full_disk_under_the_output(tmp_path: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():
