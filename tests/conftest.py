@@ -2,7 +2,20 @@ from __future__ import annotations
 
 import signal
 
+import pytest
+
 
 def pytest_configure() -> None:
     """Whoever starts the tests in the background has them ignore Ctrl-C, and every process of theirs too; some test it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, so that no worker is left with minutes of work when the others are done."""
+    items.sort(key=_length, reverse=True)
+
+
+def _length(item: pytest.Item) -> int:
+    if item.get_closest_marker("torch"):
+        return 3
+    return 2 if item.nodeid.startswith("tests/integration/") else 1 if item.nodeid.startswith("tests/property/") else 0
