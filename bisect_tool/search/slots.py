@@ -24,7 +24,7 @@ SPECULATION = 0.5  # what a bit is worth about a gap that is there only if both 
 
 def fill(question: Question, known: Known, wants: Wants, free: int, running: Sequence[Probe]) -> list[Probe]:
     """At most `free` probes to start now, next to those `running`, best first."""
-    wants = replace(wants, splits=(*wants.splits, *_speculations(wants, open_start=question.open_start)))
+    wants = with_speculations(question, wants)
     chosen: list[Probe] = []
     while len(chosen) < free:
         left = without_running(question, wants, (*running, *chosen))
@@ -33,6 +33,11 @@ def fill(question: Question, known: Known, wants: Wants, free: int, running: Seq
             break
         chosen += more
     return chosen
+
+
+def with_speculations(question: Question, wants: Wants) -> Wants:
+    """What is wanted, and what spare slots may look at already: the range between two ends that are not judged yet."""
+    return replace(wants, splits=(*wants.splits, *_speculations(wants, open_start=question.open_start)))
 
 
 def without_running(question: Question, wants: Wants, running: Sequence[Probe]) -> Wants:
