@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bisect_tool.search.abreast import Under, decide
-from bisect_tool.search.appraisal import Probe
+from bisect_tool.search.appraisal import Probe, appraise
 from bisect_tool.search.knowledge import Results
+from bisect_tool.search.slots import with_speculations
 from bisect_tool.search.states import Fail, Judged, Pass, Passing, Result, face
-from bisect_tool.search.together import Asking, choose
+from bisect_tool.search.together import Asking, choose, wants_in
 from bisect_tool.search.wishes import View, views_of
 
 LOOKS = 3  # how often the planner is asked for each build that is to be made ahead
@@ -139,3 +140,14 @@ def _guess(view: View, build: int, side: int) -> tuple[Result, float]:
 
 def _as(state: Judged) -> Result:
     return Pass() if isinstance(state, Passing) else Fail(state.failures)
+
+
+def is_wanted(askings: Sequence[Asking], environment: str) -> bool:
+    """Whether any question can learn something in that environment, as things stand."""
+    for asking in askings:
+        builds = [build for build, name in enumerate(asking.environments) if name == environment]
+        if builds and appraise(
+            asking.question, asking.known, with_speculations(asking.question, wants_in(asking)), builds
+        ):
+            return True
+    return False
