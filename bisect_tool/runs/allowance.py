@@ -11,10 +11,11 @@ from bisect_tool.runs.session import Session
 
 @dataclass(slots=True)
 class Allowance:
-    """At most `limit` bytes, None without a bound; `spent` are those that were announced so far."""
+    """At most `limit` bytes, None without a bound; `spent` were announced so far, and `arrived` are here."""
 
     limit: int | None = None
     spent: int = 0
+    arrived: int = 0
 
     def check(self, session: Session, number: int) -> None:
         """Before the environment of a build is opened. Raises `DownloadsUsedUp` when its wheel alone is too much."""
@@ -28,9 +29,11 @@ class Allowance:
         if self.limit is not None and self.spent > self.limit:
             raise self._used_up(f"what is being fetched comes to {format_size(self.spent)}")
 
-    def fetched(self, session: Session, number: int, announced: int) -> None:
-        """An environment was made, for which so many bytes were `announced`; small files are not."""
-        self.spent += max(0, wheel_to_fetch(session, number, made=True) - announced)
+    def fetched(self, session: Session, number: int, told: int) -> None:
+        """An environment was made, for which so many bytes were `told` to have arrived; of small files that is not told."""
+        size = max(told, wheel_to_fetch(session, number, made=True))
+        self.arrived += size
+        self.spent += size - told
 
     def has_room_ahead(self, size: int | None, steps_left: int) -> bool:
         """Whether a wheel of `size` may be fetched in vain: only where all that is needed fits beside it."""

@@ -188,8 +188,11 @@ class _Run:
         return self._ask(spec, Stage(given.channel[-1], given.from_, given.to))
 
     def _begin(self, session: Session) -> _Course:
+        from bisect_tool.runs.estimate import estimate_of  # which knows the workshop
+
         course = _Course([], [], 0)
         self._add(course, session)
+        self.ledger.estimate(estimate_of(session))
         return course
 
     def _add(self, course: _Course, session: Session) -> None:
@@ -221,6 +224,7 @@ class _Run:
             Weigher(self._history(), self.tell).weigh if self.wishes.prior == "history" else lambda _session: None,
             self.lost,
         ).run()
+        self.ledger.ended = time.monotonic()
 
     def _executor(self, sessions: Sequence[Session]) -> Executor:
         """The slots of the run, opened once."""
@@ -229,6 +233,7 @@ class _Run:
             self.slots = open_slots(sessions, settings.jobs, settings.wait_for_gpu, workshop.environ, self.tell)
             self.executor = LocalExecutor(self.slots.slots, sessions[0].environments, workshop.environ)
             self.ledger.slots = len(self.executor.slots)
+            self.ledger.started = time.monotonic()
             if len(self.executor.slots) > 1:
                 self.tell(events.SlotsOpened(tuple(self.executor.slots)))
         return self.executor
@@ -291,6 +296,9 @@ class _Run:
                 unfinished=unfinished,
                 notes=tuple(course.notes),
                 isolation=course.isolation,
+                time=self.ledger.part(self.allowance.arrived, time.monotonic())
+                if self.ledger.trials or self.ledger.stretches
+                else None,
             )
             report = report_of(course.sessions, circumstances, history)
             for run in course.runs:

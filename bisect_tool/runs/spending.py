@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from bisect_tool.environments.environment import Checking, Making, Step, Trouble, Waiting
 from bisect_tool.environments.uv import Download
+from bisect_tool.reports.report import TimePart
 
 
 class Activity(StrEnum):
@@ -153,19 +155,58 @@ class Work:
         self._at = None if activity is None else (activity, at)
 
 
+class Estimate(Protocol):
+    """What a question was estimated to take: bytes (None: unknown) and seconds."""
+
+    @property
+    def download(self) -> int | None:
+        """Bytes to fetch."""
+
+    @property
+    def seconds(self) -> float:
+        """Time."""
+
+
 @dataclass(slots=True)
 class Ledger:
-    """The books of a run: every stretch, the bytes that were fetched, and what was made ahead of need."""
+    """The books of a run: every stretch of its searches, between `started` and `ended`, and what was made ahead of need."""
 
     started: float
+    ended: float | None = None
     stretches: list[Stretch] = field(default_factory=list)
-    fetched: int = 0
     trials: int = 0
     made_ahead: int = 0
     used_ahead: int = 0
     slots: int = 1
     estimated_seconds: float | None = None
     estimated_bytes: int | None = None
+
+    def estimate(self, guess: Estimate) -> None:
+        """Add what one of the questions was estimated to take."""
+        self.estimated_seconds = round((self.estimated_seconds or 0.0) + guess.seconds, 1)
+        self.estimated_bytes = (self.estimated_bytes or 0) + (guess.download or 0)
+
+    def part(self, fetched: int, now: float) -> TimePart:
+        """The books as the report shows them, with the bytes that were `fetched`; `now` is the end when there was none."""
+        end = self.ended or now
+        found = spent(self.stretches, self.started, end)
+        return TimePart(
+            total_s=round(end - self.started, 2),
+            run_s=round(found.by[Activity.RUN], 2),
+            import_s=round(found.by[Activity.IMPORT], 2),
+            unpack_s=round(found.by[Activity.UNPACK], 2),
+            download_s=round(found.by[Activity.DOWNLOAD], 2),
+            wait_s=round(found.by[Activity.WAIT], 2),
+            own_s=round(found.own, 2),
+            overlapped_s=round(found.overlapped, 2),
+            slots=self.slots,
+            trials=self.trials,
+            bytes_fetched=fetched,
+            made_ahead=self.made_ahead,
+            used_ahead=self.used_ahead,
+            estimated_s=self.estimated_seconds,
+            estimated_bytes=self.estimated_bytes,
+        )
 
     def ran(self, seconds: float, at: float) -> None:
         """A trial has run for so long, and its end is `at`."""
