@@ -68,12 +68,12 @@ def is_useless(askings: Sequence[Asking], under: Under) -> bool:
 def _starts(askings: Sequence[Asking], going: Sequence[Under], free: int) -> list[Start]:
     if free <= 0:
         return []
-    wants = [wants_in(asking) for asking in askings]
+    wants = [slots.with_speculations(asking.question, asking.known, wants_in(asking)) for asking in askings]
     busy = {one.environment for one in going}
     found: dict[str, list[tuple[Probe, Pool]]] = defaultdict(list)
     for pool in pools_of(askings, wants):
         running = [Probe(build, pool.question.tests, Purpose.SPLIT, 0.0) for build in _builds_of(pool, busy)]
-        for probe in slots.fill(pool.question, pool.known, pool.wants, free, running):
+        for probe in slots.fill_with(pool.question, pool.known, pool.wants, free, running):
             found[pool.environments[probe.build]].append((probe, pool))
     ranked = sorted(
         ((value_of(probes), name) for name, probes in found.items() if name not in busy), key=lambda one: -one[0]
@@ -88,11 +88,10 @@ def _builds_of(pool: Pool, environments: set[str]) -> list[int]:
 
 
 def _start(askings: Sequence[Asking], wants: Sequence[Wants], environment: str, value: float) -> Start:
-    """Everything that is wanted of one environment; speculative probes, which nobody wants yet, count for those who do them."""
+    """Everything that is wanted of one environment."""
     probes: list[tuple[int, Probe]] = []
     for number, asking in enumerate(askings):
         builds = [build for build, name in enumerate(asking.environments) if name == environment]
-        wanted = slots.with_speculations(asking.question, wants[number]) if builds else wants[number]
-        probes += [(number, probe) for probe in appraise(asking.question, asking.known, wanted, builds)[:1]]
+        probes += [(number, probe) for probe in appraise(asking.question, asking.known, wants[number], builds)[:1]]
     number, probe = probes[0]
     return Start(Choice(number, probe, environment, value), tuple(probes))

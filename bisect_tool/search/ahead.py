@@ -147,7 +147,7 @@ def is_wanted(askings: Sequence[Asking], environment: str) -> bool:
     for asking in askings:
         builds = [build for build, name in enumerate(asking.environments) if name == environment]
         if builds and appraise(
-            asking.question, asking.known, with_speculations(asking.question, wants_in(asking)), builds
+            asking.question, asking.known, with_speculations(asking.question, asking.known, wants_in(asking)), builds
         ):
             return True
     return False
