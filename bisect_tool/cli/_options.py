@@ -63,14 +63,18 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
     own: dict[str, object] = {
         name: flags.pop(name)
         for name in (
+            "ahead",
             "cache",
             "github_api",
             "index",
+            "jobs",
             "max_cache",
+            "max_downloads",
             "nightly_index",
             "repo",
             "wheelhouse",
             "verify",
+            "wait_for_gpu",
         )
         if name in flags
     }

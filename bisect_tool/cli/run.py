@@ -59,6 +59,12 @@ def _format_options(function: Any) -> Any:
     "--isolate", is_flag=True, help="Find out which part makes the change: Python, binaries, triton, CUDA, others."
 )
 @click.option("--retry-untestable", is_flag=True, help="Try builds again that could not be installed or imported.")
+@click.option(
+    "--jobs", metavar="N", help="Slots, each with a trial at a time; left out: one for each GPU, 1 on the CPU."
+)
+@click.option("--ahead", metavar="N", help="Environments to make before they are needed, or off (2).")
+@click.option("--max-downloads", metavar="SIZE", help="Bytes that the run may fetch, for instance 20GB.")
+@click.option("--wait-for-gpu", metavar="SECONDS", help="Wait so long for a GPU that other processes use (0).")
 @_format_options
 @settings_options
 @click.option("--plain", is_flag=True, help="Plain lines instead of the live view.")

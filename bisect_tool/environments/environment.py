@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from bisect_tool.builds.build import Build, Installation
 from bisect_tool.environments import installing, locks, making, room
@@ -23,6 +23,7 @@ from bisect_tool.environments.interpreter import Interpreter
 from bisect_tool.environments.mixing import Swap, mix
 from bisect_tool.environments.uv import Download, Uv
 from bisect_tool.errors import MachineFault
+from bisect_tool.stopping import Stop
 
 MARK = "bisect-environment.json"
 FORMAT = 1
@@ -114,7 +115,8 @@ Step = Waiting | Making | Checking | Download | Trouble
 class Environments:
     """Makes environments in a cache. `max_cache` bounds its size in bytes; `environ` is what processes may inherit of.
 
-    `sleep` waits so many seconds between two attempts at a download.
+    `sleep` waits so many seconds between two attempts at a download. `stop` ends the making from another thread: see
+    `stopped_by`.
     """
 
     cache: CacheFolder
@@ -122,6 +124,11 @@ class Environments:
     environ: Mapping[str, str] = field(repr=False)
     max_cache: int | None = None
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    stop: Stop = field(default_factory=Stop, repr=False, compare=False)
+
+    def stopped_by(self, stop: Stop) -> Self:
+        """The same, but whatever is being made ends with `Cancelled` when `stop` is set, and its processes with it."""
+        return replace(self, uv=replace(self.uv, stop=stop), stop=stop, sleep=stop.sleep)
 
     def is_ready(self, key: EnvironmentKey) -> bool:
         """Whether the environment is there; it may be gone a moment later."""
@@ -195,14 +202,14 @@ class Environments:
         folder, lock = self._folder(key), self.cache.locks / f"{key.folder_name}.lock"
         cached, seconds = True, 0.0
         while True:
-            with locks.shared(lock, lambda: tell(Waiting())):
+            with locks.shared(lock, lambda: tell(Waiting()), self.stop):
                 health = _health_of(folder, device)
                 if health is not None:
                     _touch(folder)
                     yield Environment(folder, health, cached, seconds)
                     return
             started = time.monotonic()
-            with locks.exclusive(lock, lambda: tell(Waiting())):
+            with locks.exclusive(lock, lambda: tell(Waiting()), self.stop):
                 made = self._ensure(key, folder, install, device, as_of, tell)
             cached, seconds = cached and not made, time.monotonic() - started
 
@@ -291,6 +298,7 @@ class Environments:
                     environ=self.environ,
                     scratch=folder / "scratch",
                     base_system=key.base_system,
+                    stop=self.stop,
                 )
             except NotHealthy as error:
                 where = "overlay not valid here: " if key.base is not None else ""

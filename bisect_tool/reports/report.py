@@ -242,6 +242,33 @@ class Counts(Part):
     trials_known: int = 0
 
 
+class TimePart(Part):
+    """Where the time of the whole run went, seconds; with several specs that of all of them together.
+
+    Every moment of `total_s` counts once, for the first of: a trial runs (`run_s`), a new environment is proven (`import_s`),
+    unpacked (`unpack_s`), downloaded (`download_s`), another run is waited for (`wait_s`); `own_s` is the rest, that of bisect
+    itself. `overlapped_s` are seconds of such work that went on beside other work. `bytes_fetched` are those of all downloads;
+    `made_ahead` environments were made before they were needed, and `used_ahead` of them were. The estimates are from before
+    the search began; None where too little was known.
+    """
+
+    total_s: float
+    run_s: float
+    import_s: float
+    unpack_s: float
+    download_s: float
+    wait_s: float
+    own_s: float
+    overlapped_s: float
+    slots: int
+    trials: int
+    bytes_fetched: int
+    made_ahead: int = 0
+    used_ahead: int = 0
+    estimated_s: float | None = None
+    estimated_bytes: int | None = None
+
+
 class Machine(Part):
     """Where the trials ran."""
 
@@ -282,6 +309,7 @@ class Report(Part):
     isolation: tuple[Isolation, ...] = Field(default=(), description="Which part makes a change, by cross tests.")
     counts: Counts
     elapsed_s: float
+    time: TimePart | None = Field(default=None, description="Where the time went; absent where nothing was searched.")
     environment: Machine
     repeat: str = Field(description="The command that asks the same question again.")
     advice: tuple[str, ...] = Field(default=(), description="What to do next, or to be wary of.")

@@ -68,13 +68,15 @@ def estimate_specs(workshop: Workshop, specs: Sequence[ReadSpec], wishes: Wishes
     results = workshop.results()
     try:
         sessions = [Session(ask(spec, wishes, workshop.means()), results, workshop.environments()) for spec in specs]
-        return [_estimate(session) for session in sessions]
+        for session in sessions:
+            session.load()
+        return [estimate_of(session) for session in sessions]
     finally:
         results.close()
 
 
-def _estimate(session: Session) -> Estimate:
-    session.load()
+def estimate_of(session: Session) -> Estimate:
+    """An estimate for a question that was loaded."""
     asked = session.asked
     steps = session.plan().steps_left
     ready = len(session.known().ready)

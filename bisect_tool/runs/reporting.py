@@ -50,6 +50,7 @@ class Circumstances:
     unfinished: bool = False
     notes: tuple[str, ...] = ()
     isolation: tuple[parts.Isolation, ...] = ()
+    time: parts.TimePart | None = None
 
 
 def report_of(
@@ -139,6 +140,7 @@ class _Maker:
             boundaries=tuple(self.ends.boundary(before, after) for before, after in self.answer.boundaries()),
             counts=self._counts(),
             elapsed_s=round(self.circumstances.elapsed, 1),
+            time=self.circumstances.time,
             environment=self._machine(),
             repeat=self.circumstances.repeat,
             advice=self._advice(),

@@ -29,14 +29,20 @@ from bisect_tool.errors import (
 from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
 from bisect_tool.reports.report import Isolation, Report
+from bisect_tool.runs.ahead import Ahead
+from bisect_tool.runs.allowance import Allowance
 from bisect_tool.runs.asking import Asked, ask
 from bisect_tool.runs.diary import Diary
+from bisect_tool.runs.executors import Executor
+from bisect_tool.runs.executors.local import LocalExecutor
 from bisect_tool.runs.history_reading import HistoryReader
 from bisect_tool.runs.isolating import Laboratory
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.session import Session
+from bisect_tool.runs.slots import Slots, compares_numbers, open_slots
+from bisect_tool.runs.spending import Ledger
 from bisect_tool.runs.stages import goes_to_commits, next_stage
 from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
 from bisect_tool.runs.weighing import Weigher
@@ -138,10 +144,16 @@ class _Run:
     clock: float = field(default_factory=time.monotonic)
     pace: Pace = field(default_factory=Pace)
     reader: HistoryReader | None = None
+    slots: Slots | None = None
+    executor: Executor | None = None
+    allowance: Allowance = field(default_factory=Allowance)
+    ledger: Ledger = field(default_factory=lambda: Ledger(time.monotonic()))
+    lost: set[int] = field(default_factory=set)
 
     def answer(self, specs: Sequence[ReadSpec]) -> tuple[Report, ...]:
         """Search every spec in its first channel, then those that have a finer one in that, and so on."""
         environments = self.workshop.environments()
+        self.allowance.limit = self.workshop.settings.max_downloads
         courses = [self._begin(Session(self._ask_first(spec), self.results, environments, self.pace)) for spec in specs]
         going = courses
         try:
@@ -154,6 +166,8 @@ class _Run:
             raise Stopped(error, self._reports(courses, unfinished=True)) from error
         except KeyboardInterrupt as stop:
             raise Stopped(interrupted(), self._reports(courses, unfinished=True)) from stop
+        finally:
+            self._close()
         try:
             return self._reports(courses, unfinished=False, history=self._history())
         except KeyboardInterrupt:
@@ -174,8 +188,11 @@ class _Run:
         return self._ask(spec, Stage(given.channel[-1], given.from_, given.to))
 
     def _begin(self, session: Session) -> _Course:
+        from bisect_tool.runs.estimate import estimate_of  # which knows the workshop
+
         course = _Course([], [], 0)
         self._add(course, session)
+        self.ledger.estimate(estimate_of(session))
         return course
 
     def _add(self, course: _Course, session: Session) -> None:
@@ -190,19 +207,42 @@ class _Run:
 
     def _search(self, courses: Sequence[_Course]) -> None:
         workshop, sessions = self.workshop, [course.last for course in courses]
+        executor = self._executor(sessions)
+        most = 0 if compares_numbers(sessions) else workshop.settings.ahead
         explain = self.tell if self.wishes.explain else None
         diary = Diary(self.results, [course.runs[-1] for course in courses], sessions, explain)
         Loop(
             sessions,
             workshop.cache,
             self.results,
-            sessions[0].environments,
-            workshop.environ,
+            executor,
+            Ahead(executor, sessions, self.allowance, self.ledger, self.tell, most),
+            self.ledger,
             self.tell,
             self.pace,
-            diary.note,
+            diary,
             Weigher(self._history(), self.tell).weigh if self.wishes.prior == "history" else lambda _session: None,
+            self.lost,
         ).run()
+        self.ledger.ended = time.monotonic()
+
+    def _executor(self, sessions: Sequence[Session]) -> Executor:
+        """The slots of the run, opened once."""
+        if self.executor is None:
+            workshop, settings = self.workshop, self.workshop.settings
+            self.slots = open_slots(sessions, settings.jobs, settings.wait_for_gpu, workshop.environ, self.tell)
+            self.executor = LocalExecutor(self.slots.slots, sessions[0].environments, workshop.environ)
+            self.ledger.slots = len(self.executor.slots)
+            self.ledger.started = time.monotonic()
+            if len(self.executor.slots) > 1:
+                self.tell(events.SlotsOpened(tuple(self.executor.slots)))
+        return self.executor
+
+    def _close(self) -> None:
+        if self.executor is not None:
+            self.executor.close()
+        if self.slots is not None and self.slots.nvml is not None:
+            self.slots.nvml.close()
 
     def _go_on(self, course: _Course, environments: Environments) -> bool:
         """Take up the next channel of a spec; False when there is none, or nothing to look closer at."""
@@ -256,6 +296,9 @@ class _Run:
                 unfinished=unfinished,
                 notes=tuple(course.notes),
                 isolation=course.isolation,
+                time=self.ledger.part(self.allowance.arrived, time.monotonic())
+                if self.ledger.trials or self.ledger.stretches
+                else None,
             )
             report = report_of(course.sessions, circumstances, history)
             for run in course.runs:

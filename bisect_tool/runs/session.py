@@ -47,7 +47,8 @@ class SeenTrial:
 class Session:
     """The knowledge of one question; `plan` and `answer` are computed from it.
 
-    `replaced` are the versions whose files turned out to be other ones than the listing named.
+    `replaced` are the versions whose files turned out to be other ones than the listing named. `hidden` are environments that
+    are here ahead of need, by digest: no decision takes notice of them.
     """
 
     asked: Asked
@@ -62,6 +63,7 @@ class Session:
     installed: set[int] = field(default_factory=set)
     replaced: list[str] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)
     comparisons: Comparisons = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
     _forgotten: set[str] = field(default_factory=set)
@@ -215,7 +217,8 @@ class Session:
         ready = frozenset(
             number
             for number in range(len(self.asked.builds))
-            if self.environments.is_ready(self.asked.environment_key(number))
+            if self.environments.is_ready(key := self.asked.environment_key(number))
+            and not (self.hidden and key.digest in self.hidden)
         )
         return Known(found, dict(self.broken), ready, self.prices())
 

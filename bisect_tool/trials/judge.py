@@ -8,7 +8,8 @@ The rules, in the order in which they are tried; the first that applies decides:
  4. exit status 126 or 127                             → machine: the command cannot be started
  5. SIGKILL, SIGTERM, SIGINT, SIGHUP that we did not send → machine: killed from outside
  6. exit status 0: failed checks, if any               → failed; else passed
- 7. words that show a fault of this machine            → machine (`bisect_tool.trials.machine_faults`)
+ 7. words that show a fault of this machine, or that the GPU's memory did not suffice while others held a part of it
+                                                       → machine (`bisect_tool.trials.machine_faults`)
  8. out of memory, or a driver too old for the build   → cannot judge, unless a named failure of the spec matches
  9. any other signal                                   → failed: failed checks, and the signal
 10. else                                               → failed: failed checks, and the exception; else the exit status
@@ -35,7 +36,7 @@ from bisect_tool.trials.failure import (
     SignatureKind,
     Verdict,
 )
-from bisect_tool.trials.machine_faults import cannot_judge, machine_at_fault
+from bisect_tool.trials.machine_faults import cannot_judge, machine_at_fault, neighbours_at_fault
 from bisect_tool.trials.observation import Observation, Raised
 from bisect_tool.trials.signature import (
     last_line,
@@ -123,6 +124,8 @@ def _judge_failure(observation: Observation, checks: list[_Symptom], named: Sequ
     """Rules 7 to 10."""
     end = _end_of(observation)
     if fault := machine_at_fault(end.words):
+        return fault
+    if fault := neighbours_at_fault(end.words, observation.gpu_others, observation.gpu_total):
         return fault
     is_explained = bool(checks) and end.signature.kind is SignatureKind.EXIT
     verdict = _failed(checks if is_explained else [*checks, end], named)

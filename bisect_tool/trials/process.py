@@ -25,6 +25,7 @@ from typing import Any
 import psutil
 
 from bisect_tool.errors import MachineFault
+from bisect_tool.stopping import Stop
 from bisect_tool.trials.capture import Capture
 
 MARK = "BISECT_TRIAL"
@@ -74,9 +75,15 @@ class _Supervised:
     def tell(self, text: bytes) -> None:
         """Say something to the supervisor; if it is gone, its reports end, and that is noticed there."""
         assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError, ValueError):  # the latter when another thread has let go
             self.process.stdin.write(text)
             self.process.stdin.flush()
+
+    def let_go(self) -> None:
+        """Close the pipe to the supervisor, upon which it ends everything; from any thread, any number of times."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
 
     def read_until(self, word: str, deadline: float) -> bool:
         """Read output and reports until `word` was reported (True) or the deadline has come."""
@@ -121,22 +128,33 @@ class _Supervised:
 
 
 def run_process(
-    command: Sequence[str], *, environ: Mapping[str, str], folder: Path, timeout: float, mark: str
+    command: Sequence[str],
+    *,
+    environ: Mapping[str, str],
+    folder: Path,
+    timeout: float,
+    mark: str,
+    stop: Stop | None = None,
 ) -> Ended:
     """Run `command` in `folder` for at most `timeout` seconds, with an empty standard input.
 
     `mark` is a word that no other process on this machine carries. Raises `OSError` when the command cannot be started,
-    `MachineFault` when this machine cannot start anything. On Ctrl-C nothing of the process is left behind.
+    `MachineFault` when this machine cannot start anything, `Cancelled` when another thread has set `stop`. On Ctrl-C and
+    when it is stopped, nothing of the process is left behind.
     """
+    stop = stop or Stop()
+    stop.check()
     order = {"command": list(command), "environ": {**environ, MARK: mark}, "folder": str(folder)}
-    with _supervising(mark) as supervised:
+    with _supervising(mark) as supervised, stop.ending(supervised.let_go):
         supervised.tell(json.dumps(order).encode() + b"\n")
         supervised.read_until("pid", time.monotonic() + max(timeout, 60.0))
+        stop.check()
         _check_started(supervised)
         timed_out = not supervised.read_until("status", supervised.said["at"] + timeout) and not supervised.is_gone
         if timed_out:
             _end_with_stack(supervised)
         supervised.read_until("left", time.monotonic() + END_TIME)
+    stop.check()
     return _ended(supervised, timed_out=timed_out)
 
 
@@ -201,10 +219,8 @@ def _end_with_stack(supervised: _Supervised) -> None:
 def _let_go(supervised: _Supervised, mark: str) -> None:
     """Also on Ctrl-C and after the supervisor's death: nothing of a trial outlives it."""
     process = supervised.process
-    assert process.stdin is not None
     assert process.stderr is not None
-    with contextlib.suppress(BrokenPipeError):
-        process.stdin.close()
+    supervised.let_go()
     process.stderr.close()
     try:
         process.wait(END_TIME)

@@ -18,6 +18,7 @@ import psutil
 
 from bisect_tool.environments.cache_folder import cannot_write
 from bisect_tool.environments.isolation import isolated_environment, own_folders
+from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.trials.checks_file import read_checks
 from bisect_tool.trials.observation import Check, Observation, Raised
 from bisect_tool.trials.process import Ended, run_process
@@ -52,19 +53,27 @@ class FinishedTrial:
     observation: Observation
 
 
-def run_trial(order: TrialOrder, *, programs: Path, folder: Path, environ: Mapping[str, str]) -> FinishedTrial:
+def run_trial(
+    order: TrialOrder, *, programs: Path, folder: Path, environ: Mapping[str, str], stop: Stop | None = None
+) -> FinishedTrial:
     """Run `order` with the Python in `programs`; `folder` is made and keeps log, repro, command and environment.
 
-    Raises `DiskFull` or `CacheNotWritable` when the folder cannot be written, `MachineFault` when nothing can be started.
+    Raises `DiskFull` or `CacheNotWritable` when the folder cannot be written, `MachineFault` when nothing can be started,
+    `Cancelled` when another thread has set `stop`: then nothing is left of the trial, its folder neither.
     """
     try:
         with _temporary_folder(folder / "run") as temporary:
-            return _run(order, programs, folder, environ, temporary)
+            return _run(order, programs, folder, environ, temporary, stop or Stop())
+    except Cancelled:
+        _remove(folder)
+        raise
     except OSError as error:
         raise cannot_write(error, folder) from error
 
 
-def _run(order: TrialOrder, programs: Path, folder: Path, environ: Mapping[str, str], temporary: Path) -> FinishedTrial:
+def _run(
+    order: TrialOrder, programs: Path, folder: Path, environ: Mapping[str, str], temporary: Path, stop: Stop
+) -> FinishedTrial:
     own, checks = folder / "run", folder / "checks.jsonl"
     repro, work, exceptions = folder / "repro", own / "work", own / "exceptions"
     for path in (work, exceptions):
@@ -80,7 +89,8 @@ def _run(order: TrialOrder, programs: Path, folder: Path, environ: Mapping[str, 
     command = [_placed(word, repro, order.files, programs) for word in order.words]
     _write_repeat(folder, command, variables, work, (exceptions, *own_folders(own), temporary))
     try:
-        ended = run_process(command, environ=variables, folder=work, timeout=order.timeout, mark=uuid.uuid4().hex)
+        mark = uuid.uuid4().hex
+        ended = run_process(command, environ=variables, folder=work, timeout=order.timeout, mark=mark, stop=stop)
     except OSError as error:
         ended = _not_started(command[0], error)
     observation = _observed(ended, order.timeout, checks, exceptions / f"{ended.pid}.json")

@@ -10,6 +10,7 @@ from bisect_tool.reports.cleaning import clean, one_line, shorten
 from bisect_tool.reports.commit_lines import ShownCommit, ShownCommits
 from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import CasePart, Report
+from bisect_tool.reports.time_line import where_time_went
 
 SUFFIX = ".md"
 LONG = 12  # stretches; a longer timeline is folded away
@@ -185,7 +186,8 @@ def _footer(report: Report) -> Iterator[str]:
     yield f"Machine: {escape(device)}, {escape(machine.python)}, {escape(machine.platform)}; {escape(machine.tool)}."
     yield (
         f"{counts.builds_considered} builds considered, {counts.builds_installed} installed, "
-        f"{counts.trials + counts.trials_known} trials. Repeat with:"
+        f"{counts.trials + counts.trials_known} trials."
+        f"{f' Time: {escape(where_time_went(report.time))}.' if report.time else ''} Repeat with:"
     )
     yield ""
     yield from fenced((clean(report.repeat),))

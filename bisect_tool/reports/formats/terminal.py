@@ -11,6 +11,7 @@ from bisect_tool.reports.cleaning import clean, one_line, shorten
 from bisect_tool.reports.commit_lines import ShownCommits
 from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import CasePart, Report
+from bisect_tool.reports.time_line import where_time_went
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -215,6 +216,8 @@ def _footer(report: Report) -> Iterator[str]:
         f"work     {sentences.plural(counts.builds_considered, 'build')} considered, {counts.builds_installed} installed, "
         f"{sentences.plural(counts.trials, 'trial')} run{stored}, {sentences.duration(report.elapsed_s)}"
     )
+    if report.time is not None:
+        yield f"time     {where_time_went(report.time)}"
     driver = f", driver {machine.driver}" if machine.driver else ""
     cpu = "" if machine.device != "cpu" else f" ({machine.cpu})"
     yield f"machine  {machine.device}{cpu}{driver}, {machine.python}, {machine.platform}, {machine.tool}"
