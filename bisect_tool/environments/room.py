@@ -19,11 +19,10 @@ from pathlib import Path
 from bisect_tool.builds.build import Build
 from bisect_tool.environments import locks
 from bisect_tool.environments.cache_folder import CacheFolder
+from bisect_tool.environments.marks import MARK, USED, remove
 from bisect_tool.environments.uv import Uv
 from bisect_tool.errors import DiskFull
 
-USED = "used"
-MARK = "bisect-environment.json"
 FULL = (errno.ENOSPC, errno.EDQUOT)
 UNPACKED = 3  # a wheel of a large package is about a third of what it becomes, with what it brings along
 
@@ -127,8 +126,6 @@ def make_room(cache: CacheFolder, uv: Uv, limit: int, *, needed: int = 0) -> lis
 
 def remove_unused(cache: CacheFolder, occupant: Occupant) -> bool:
     """Remove one environment unless a process uses it; gives whether it went."""
-    from bisect_tool.environments.environment import remove
-
     with locks.exclusive_or_none(cache.locks / f"{occupant.folder.name}.lock") as held:
         if held:
             remove(occupant.folder)
