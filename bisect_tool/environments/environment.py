@@ -19,6 +19,7 @@ from bisect_tool.environments.marks import MARK, remove
 from bisect_tool.environments.mixing import Swap, mix
 from bisect_tool.environments.steps import Checking, Making, Step, Trouble, Waiting
 from bisect_tool.environments.uv import Uv
+from bisect_tool.environments.wheels import Wheels
 from bisect_tool.errors import MachineFault
 
 # What other rooms need of an environment, from one place.
@@ -51,7 +52,8 @@ class Environment:
 class Environments:
     """Makes environments in a cache. `max_cache` bounds its size in bytes; `environ` is what processes may inherit of.
 
-    `sleep` waits so many seconds between two attempts at a download.
+    `sleep` waits so many seconds between two attempts at a download. `bandwidth` bounds the bytes a second of the wheels of
+    builds, over everything that uses this cache; None does not.
     """
 
     cache: CacheFolder
@@ -59,6 +61,7 @@ class Environments:
     environ: Mapping[str, str] = field(repr=False)
     max_cache: int | None = None
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    bandwidth: int | None = None
 
     def is_ready(self, key: EnvironmentKey) -> bool:
         """Whether the environment is there; it may be gone a moment later."""
@@ -198,9 +201,10 @@ class Environments:
         try:
             notes = making.fill(
                 order,
-                making.Site(folder, self.uv, self.environ, base),
+                making.Site(folder, self.uv, self.environ, base, Wheels(self.cache, self.environ, self.bandwidth)),
                 on_download=tell,
                 on_trouble=lambda *what: tell(Trouble(*what)),
+                on_wait=lambda: tell(Waiting()),
                 sleep=self.sleep,
             )
         except installing.NotInstallable as error:
