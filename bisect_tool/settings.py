@@ -15,17 +15,19 @@ from bisect_tool.quantities import format_size, parse_size
 
 PACKAGE = Path(__file__).resolve().parent
 MOST_VERIFY = 20
+LEAST_BANDWIDTH = 10_000  # bytes a second: below it uv takes the wheel that we hand on for a server that hangs
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Every setting; `sources` tells where each value came from.
 
-    `max_cache` is in bytes, None without a bound. `verify` is the number of fresh trials that both sides of a change need
-    on top of the first. `index` None: the usual settings of uv and pip decide. `nightly_index` None: PyTorch's own.
+    `bandwidth` is in bytes a second and `max_cache` in bytes, None without a bound. `verify` is the number of fresh trials
+    that both sides of a change need on top of the first. `index` None: the usual settings of uv and pip decide. `nightly_index` None: PyTorch's own.
     `repo` is a clone of the repository that the package is developed in; without it GitHub is asked, at `github_api`.
     """
 
+    bandwidth: int | None
     cache: Path
     github_api: str | None
     index: str | None
@@ -39,6 +41,7 @@ class Settings:
     def explain(self) -> list[tuple[str, str, str]]:
         """Name, value and source of every setting, for people."""
         shown = {
+            "bandwidth": f"{format_size(self.bandwidth)}/s" if self.bandwidth is not None else "no bound",
             "cache": str(self.cache),
             "github-api": _without_password(self.github_api) or "GitHub's own",
             "index": _without_password(self.index) or "as uv and pip are set up",
@@ -66,6 +69,14 @@ def _size(value: object) -> int:
     return parse_size(str(value))
 
 
+def _rate(value: object) -> int:
+    """Bytes a second: `20MB`, also written `20MB/s`."""
+    rate = parse_size(str(value).strip().removesuffix("/s"))
+    if rate < LEAST_BANDWIDTH:
+        raise ValueError(f"{rate} bytes a second is too little to fetch anything; the least is {LEAST_BANDWIDTH}")
+    return rate
+
+
 def _count(value: object) -> int:
     if not re.fullmatch(r"-?[0-9]{1,9}", str(value)):
         raise ValueError(f"not a whole number: {str(value)!r}")
@@ -89,6 +100,7 @@ def _text(value: object) -> str:
 
 
 _READERS: Mapping[str, Callable[[object], Any]] = {
+    "bandwidth": _rate,
     "cache": _path,
     "github_api": _address,
     "index": _text,

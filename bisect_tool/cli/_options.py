@@ -19,6 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def settings_options(function: F) -> F:
     """Where things lie and how much room they may take."""
     for option in (
+        click.option("--bandwidth", metavar="RATE", help="Bytes a second for the wheels of builds, for instance 20MB."),
         click.option("--max-cache", metavar="SIZE", help="Room for the cache, for instance 40GB."),
         click.option("--wheelhouse", metavar="DIR", help="The folder of the channel `wheelhouse`."),
         click.option("--nightly-index", metavar="URL", help="Index of the channel `nightly`; left out: PyTorch's own."),
@@ -63,6 +64,7 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
     own: dict[str, object] = {
         name: flags.pop(name)
         for name in (
+            "bandwidth",
             "cache",
             "github_api",
             "index",

@@ -307,9 +307,9 @@ class Loop:
                 self.tell(events.Installing(build.version, build.size))
             case Checking():
                 self.tell(events.Checking(build.version))
-            case Download(name, size, done):
+            case Download(name, size, done, here):
                 self.pace.downloading(name, size, done=done)
-                self.tell(events.Downloading(build.version, name, (size or 1) if done else 0, size))
+                self.tell(events.Downloading(build.version, name, (size or 1) if done else here, size))
             case Trouble(reason, attempt, of):
                 self.tell(events.MachineTrouble(reason, attempt, of))
 

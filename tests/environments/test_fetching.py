@@ -114,14 +114,14 @@ def test_a_killed_process_loses_little(desk: Desk) -> None:
     large = random.Random(3).randbytes(20_000_000)
     (desk.index.folder / NAME).write_bytes(large)
     desk.index.plant(NAME, faults.truncated(times=1))
-    desk.index.plant(NAME, faults.hang(times=1))
-    desk.index.planted[-1].fault = faults.Fault(faults.FaultKind.HANG, 1, 1, seconds=3600)
+    desk.index.plant(NAME, Fault(faults.FaultKind.HANG, after=1, seconds=3600))
     desk.folder.mkdir()
     command = [sys.executable, "-c", KILLED, desk.index.file_url(NAME), str(desk.folder / "kept.part")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "half\n"
         process.kill()
+    desk.index.heal()
     desk.index.log.clear()
     assert desk.whole(desk.fetch()) == large
     assert desk.sent <= len(large) // 2 + (4 << 20)

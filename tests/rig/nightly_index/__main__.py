@@ -104,7 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         index.closing.wait(chosen.seconds)
     for (method, kind), count in sorted(index.requests.counts().items()):
         print(f"{count:7} {method} {kind}")
-    print(f"{index.requests.written.total():7} bytes of files and pages")
+    if index.requests.written:
+        print(f"{index.requests.written.total():7} bytes")
 
 
 if __name__ == "__main__":
