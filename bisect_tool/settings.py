@@ -23,7 +23,8 @@ class Settings:
     """Every setting; `sources` tells where each value came from.
 
     `bandwidth` is in bytes a second and `max_cache` in bytes, None without a bound. `verify` is the number of fresh trials
-    that both sides of a change need on top of the first. `index` None: the usual settings of uv and pip decide. `nightly_index` None: PyTorch's own.
+    that both sides of a change need on top of the first. `index` None: the usual settings of uv and pip decide.
+    `nightly_index` None: PyTorch's own.
     `repo` is a clone of the repository that the package is developed in; without it GitHub is asked, at `github_api`.
     """
 

@@ -169,6 +169,8 @@ class _Progress:
             now = time.monotonic()
             if size < _WORTH_TELLING or (here < size and now < self._next):
                 return
+            if not self._next:
+                self.tell(Download(self.name, size, done=False))
             self._next = now + _BETWEEN_EVENTS
             self.tell(Download(self.name, size, done=here >= size, here=here))
 
