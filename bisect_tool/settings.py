@@ -18,20 +18,23 @@ MOST_VERIFY = 20
 MOST_AHEAD = 100
 MOST_JOBS = 1000
 MOST_WAIT = 7 * 24 * 3600  # seconds
+LEAST_BANDWIDTH = 10_000  # bytes a second: below it uv takes the wheel that we hand on for a server that hangs
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Every setting; `sources` tells where each value came from.
 
-    `max_cache` is in bytes, None without a bound. `verify` is the number of fresh trials that both sides of a change need
-    on top of the first. `index` None: the usual settings of uv and pip decide. `nightly_index` None: PyTorch's own.
+    `bandwidth` is in bytes a second and `max_cache` in bytes, None without a bound. `verify` is the number of fresh trials
+    that both sides of a change need on top of the first. `index` None: the usual settings of uv and pip decide.
+    `nightly_index` None: PyTorch's own.
     `jobs` are the slots, None: one for each GPU, one on the CPU. `ahead` environments are made before they are needed, for
     at most `max_downloads` bytes in all (None: no bound). `wait_for_gpu` are the seconds for a card that others use.
     `repo` is a clone of the repository that the package is developed in; without it GitHub is asked, at `github_api`.
     """
 
     ahead: int
+    bandwidth: int | None
     cache: Path
     github_api: str | None
     index: str | None
@@ -49,6 +52,7 @@ class Settings:
         """Name, value and source of every setting, for people."""
         shown = {
             "ahead": str(self.ahead) if self.ahead else "off",
+            "bandwidth": f"{format_size(self.bandwidth)}/s" if self.bandwidth is not None else "no bound",
             "cache": str(self.cache),
             "github-api": _without_password(self.github_api) or "GitHub's own",
             "index": _without_password(self.index) or "as uv and pip are set up",
@@ -99,6 +103,21 @@ def _ahead(value: object) -> int:
 
 def _jobs(value: object) -> int | None:
     return None if str(value) == "auto" else _whole(1, MOST_JOBS)(value)
+def _rate(value: object) -> int:
+    """Bytes a second: `20MB`, also written `20MB/s`."""
+    rate = parse_size(str(value).strip().removesuffix("/s"))
+    if rate < LEAST_BANDWIDTH:
+        raise ValueError(f"{rate} bytes a second is too little to fetch anything; the least is {LEAST_BANDWIDTH}")
+    return rate
+
+
+def _count(value: object) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,9}", str(value)):
+        raise ValueError(f"not a whole number: {str(value)!r}")
+    number = int(str(value))
+    if not 0 <= number <= MOST_VERIFY:
+        raise ValueError(f"{number} is not between 0 and {MOST_VERIFY}")
+    return number
 
 
 def _path(value: object) -> Path:
@@ -116,6 +135,7 @@ def _text(value: object) -> str:
 
 _READERS: Mapping[str, Callable[[object], Any]] = {
     "ahead": _ahead,
+    "bandwidth": _rate,
     "cache": _path,
     "github_api": _address,
     "index": _text,

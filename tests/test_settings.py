@@ -8,7 +8,7 @@ import pytest
 from bisect_tool.errors import SettingError
 from bisect_tool.settings import Settings, read_settings
 
-SETTINGS = ("cache", "github_api", "index", "max_cache", "nightly_index", "repo", "verify", "wheelhouse")
+SETTINGS = ("bandwidth", "cache", "github_api", "index", "max_cache", "nightly_index", "repo", "verify", "wheelhouse")
 
 
 def settings_file(home: Path, text: str) -> Path:
@@ -32,6 +32,7 @@ def refusal(home: Path, environ: dict[str, str] | None = None, **flags: object) 
 def test_the_defaults(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert dataclasses.asdict(found) == {
+        "bandwidth": None,
         "cache": tmp_path / ".cache" / "bisect",
         "github_api": None,
         "index": None,
@@ -180,9 +181,19 @@ def test_a_checkout_has_its_own_cache(tmp_path: Path) -> None:
     assert read_settings({"cache": "/x"}, {}, tmp_path, package=package).cache == Path("/x")
 
 
+@pytest.mark.parametrize("text", ["20MB", "20 MB/s", "20000000"])
+def test_a_bandwidth_is_bytes_a_second(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, bandwidth=text).bandwidth == 20_000_000
+
+
+def test_a_bandwidth_of_nearly_nothing_is_refused(tmp_path: Path) -> None:
+    assert "too little to fetch anything" in refusal(tmp_path, bandwidth="9kB").what
+
+
 def test_the_explanation(tmp_path: Path) -> None:
     found = read(tmp_path, {"BISECT_VERIFY": "3"}, cache="/x", index="https://me:secret@example.org/simple")
     assert found.explain() == [
+        ("bandwidth", "no bound", "default"),
         ("cache", "/x", "--cache"),
         ("github-api", "GitHub's own", "default"),
         ("index", "https://example.org/simple", "--index"),
@@ -196,7 +207,7 @@ def test_the_explanation(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("index", ["https://me:se@cret@example.org/x", "https://token@example.org/x"])
 def test_the_explanation_hides_every_credential(tmp_path: Path, index: str) -> None:
-    assert read(tmp_path, index=index).explain()[2][1] == "https://example.org/x"
+    assert read(tmp_path, index=index).explain()[3][1] == "https://example.org/x"
 
 
 def test_the_address_of_the_nightlies(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def settings_options(function: F) -> F:
     """Where things lie and how much room they may take."""
     for option in (
+        click.option("--bandwidth", metavar="RATE", help="Bytes a second for the wheels of builds, for instance 20MB."),
         click.option("--max-cache", metavar="SIZE", help="Room for the cache, for instance 40GB."),
         click.option("--wheelhouse", metavar="DIR", help="The folder of the channel `wheelhouse`."),
         click.option("--nightly-index", metavar="URL", help="Index of the channel `nightly`; left out: PyTorch's own."),
@@ -64,6 +65,7 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
         name: flags.pop(name)
         for name in (
             "ahead",
+            "bandwidth",
             "cache",
             "github_api",
             "index",

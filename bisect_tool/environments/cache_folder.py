@@ -42,6 +42,11 @@ class CacheFolder:
         return self.root / "pages"
 
     @property
+    def wheels(self) -> Path:
+        """Wheels on their way: what is here of each, until uv has unpacked it."""
+        return self.root / "wheels"
+
+    @property
     def repositories(self) -> Path:
         """Clones of repositories whose commits are built."""
         return self.root / "repositories"

@@ -9,7 +9,8 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO
@@ -25,6 +26,7 @@ from bisect_tool.builds.fitting import target_for
 from bisect_tool.environments.interpreter import Interpreter
 from bisect_tool.environments.uv import Download, Uv, uv_missing
 from bisect_tool.environments.uv_errors import Blame, UvFailure
+from bisect_tool.environments.wheels import Offer, Wheels
 from bisect_tool.errors import (
     BisectError,
     CacheNotWritable,
@@ -68,25 +70,54 @@ def install(
     on_download: Callable[[Download], None],
     on_trouble: Callable[[str, int, int], None],
     sleep: Callable[[float], None] = time.sleep,
+    wheels: Wheels | None = None,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> list[str]:
     """Make `venv` and install the build and what it needs; gives notes for the report.
 
+    `wheels` fetches the wheel of the build; None leaves that to uv. `on_wait` hears that another process fetches it now.
     Raises `NotInstallable` when the build is to blame, a `BisectError` when it is not.
     """
     make_venv(order, venv, uv)
     notes: list[str] = []
-    for grace in GRACE:
-        failure = _attempts(order, venv, uv, grace, on_download, on_trouble, sleep)
-        if failure is not None and failure.blame is Blame.UNSATISFIABLE:
-            if order.as_of is not None and grace != GRACE[-1]:
-                notes.append(f"nothing fits as of {order.as_of + grace:%Y-%m-%d}: {failure.reason}")
-                continue
-            failure = _asked_afresh(order, venv, uv, grace, failure, on_download)
-        if failure is not None:
-            raise _blamed(order, uv, failure)
-        break
+    with _offered(order, uv, wheels, on_download, on_wait) as offer:
+        failure = _resolved(replace(order, installation=offer.installation), venv, offer, notes, on_trouble, sleep)
+        offer.is_taken = failure is None
+    if failure is not None:
+        raise _blamed(order, uv, failure)
     _add_hook(venv)
     return notes
+
+
+def _offered(
+    order: Order,
+    uv: Uv,
+    wheels: Wheels | None,
+    on_download: Callable[[Download], None],
+    on_wait: Callable[[], None],
+) -> AbstractContextManager[Offer]:
+    if wheels is None:
+        return nullcontext(Offer(order.installation, uv, on_download))
+    return wheels.offered(order.build, order.installation, uv, on_download, on_wait)
+
+
+def _resolved(
+    order: Order,
+    venv: Path,
+    offer: Offer,
+    notes: list[str],
+    on_trouble: Callable[[str, int, int], None],
+    sleep: Callable[[float], None],
+) -> UvFailure | None:
+    """Install as of the date of the build, and where nothing fits as of somewhat later; None when it worked."""
+    for grace in GRACE:
+        failure = _attempts(order, venv, offer, grace, on_trouble, sleep)
+        if failure is None or failure.blame is not Blame.UNSATISFIABLE:
+            return failure
+        if order.as_of is None or grace == GRACE[-1]:
+            return _asked_afresh(order, venv, offer, grace, failure)
+        notes.append(f"nothing fits as of {order.as_of + grace:%Y-%m-%d}: {failure.reason}")
+    raise AssertionError("the last period of grace ends the loop")
 
 
 def make_venv(order: Order, venv: Path, uv: Uv) -> None:
@@ -107,18 +138,18 @@ def make_venv(order: Order, venv: Path, uv: Uv) -> None:
 def _attempts(
     order: Order,
     venv: Path,
-    uv: Uv,
+    offer: Offer,
     grace: timedelta,
-    on_download: Callable[[Download], None],
     on_trouble: Callable[[str, int, int], None],
     sleep: Callable[[float], None],
 ) -> UvFailure | None:
     """Try again what the network or a damaged download spoiled; None when it worked."""
     for attempt in range(1, ATTEMPTS + 1):
-        refresh = ("--refresh-package", order.build.package) if attempt > 1 else ()
-        done = uv.call(*_words(order, venv, grace), *refresh, progress=on_download)
+        refresh = ("--refresh-package", order.build.package) if attempt > 1 and not offer.is_ours else ()
+        done = offer.uv.call(*_words(order, venv, grace), *refresh, progress=offer.on_download)
         if not isinstance(done, UvFailure):
             return None
+        done = offer.after(done)
         if done.blame not in (Blame.NETWORK, Blame.DAMAGED) or attempt == ATTEMPTS:
             return done
         on_trouble(done.reason, attempt, ATTEMPTS)
@@ -126,14 +157,12 @@ def _attempts(
     return None
 
 
-def _asked_afresh(
-    order: Order, venv: Path, uv: Uv, grace: timedelta, failure: UvFailure, on_download: Callable[[Download], None]
-) -> UvFailure | None:
+def _asked_afresh(order: Order, venv: Path, offer: Offer, grace: timedelta, failure: UvFailure) -> UvFailure | None:
     """Before a build is blamed: the pages that uv kept may be older than what it needs, or one answer was wrong."""
     if order.installation.offline:
         return failure
-    done = uv.call(*_words(order, venv, grace), "--refresh", progress=on_download)
-    return done if isinstance(done, UvFailure) else None
+    done = offer.uv.call(*_words(order, venv, grace), "--refresh", progress=offer.on_download)
+    return offer.after(done) if isinstance(done, UvFailure) else None
 
 
 def _words(order: Order, venv: Path, grace: timedelta) -> list[str]:

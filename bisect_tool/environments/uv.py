@@ -40,11 +40,12 @@ _UNITS = {"B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "TiB": 1024**4}
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """Progress: `name` of `size` bytes (None: unknown) has begun, or is `done`."""
+    """Progress: `name` of `size` bytes (None: unknown) has begun, has `here` bytes by now where that is known, or is `done`."""
 
     name: str
     size: int | None
     done: bool
+    here: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ class Ahead:
                 self.tell(events.MakingAhead(made.version, "installing"))
             case Checking():
                 self.tell(events.MakingAhead(made.version, "proving"))
-            case Download(_, size, done) if not done:
+            case Download(_, size, done, here) if not done and not here:
                 self.allowance.announced(size)
                 self.tell(events.MakingAhead(made.version, "downloading"))
             case _:

@@ -308,10 +308,10 @@ class Loop:
                 self.tell(events.Installing(version, size, name))
             case Checking():
                 self.tell(events.Checking(version, name))
-            case Download(package, size, done):
-                if not done:
+            case Download(package, size, done, here):
+                if not done and not here:
                     self.ahead.allowance.announced(size)
-                self.tell(events.Downloading(version, package, (size or 1) if done else 0, size, name))
+                self.tell(events.Downloading(version, package, (size or 1) if done else here, size, name))
             case Trouble(reason, attempt, of):
                 self.tell(events.MachineTrouble(reason, attempt, of))
 

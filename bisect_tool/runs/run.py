@@ -80,7 +80,8 @@ class Workshop:
 
     def environments(self) -> Environments:
         """The environments of the cache."""
-        return Environments(self.cache, self.uv, self.environ, self.settings.max_cache)
+        settings = self.settings
+        return Environments(self.cache, self.uv, self.environ, settings.max_cache, bandwidth=settings.bandwidth)
 
 
 def open_workshop(settings: Settings, environ: Mapping[str, str]) -> Workshop:

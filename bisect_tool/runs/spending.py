@@ -114,8 +114,9 @@ class Work:
             case Checking():
                 self._checks = True
                 yield from self._turn(Activity.IMPORT, at)
-            case Download(name, size, done):
-                yield from self._downloading(name, size, at, done=done)
+            case Download(name, size, done, here):
+                if done or not here:  # what lies between the beginning and the end is for the live view
+                    yield from self._downloading(name, size, at, done=done)
             case Waiting():
                 yield from self._turn(Activity.WAIT, at)
             case Trouble():
