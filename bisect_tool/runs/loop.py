@@ -267,10 +267,13 @@ class Loop:
         if isinstance(result, RanTrial):
             self.ledger.ran(result.finished.observation.duration, arrival.at)
             self._has_news = True
-        if isinstance(result, DiskFull) and isinstance(job, OpenEnvironment) and self.ahead.is_busy:
-            self._again[slot] = job
-            self.ahead.stop()
-            return
+        if isinstance(result, DiskFull) and isinstance(job, OpenEnvironment):
+            if self.ahead.is_busy:
+                self._again[slot] = job
+                self.ahead.stop()
+                return
+            if len(self._courses) > 1:
+                result = SlotLost(f"there is no room for its environment beside those of the others: {result.what}")
         self._advance(slot, course, result)
         if isinstance(result, Opened):
             self._look_ahead()

@@ -36,7 +36,7 @@ class Library:
         return f"GPU-{number}".encode() if place is None else f"MIG-{number}-{place}"
 
     def nvmlDeviceGetName(self, handle: Any) -> str:  # noqa: N802
-        return self.cards[handle[0]][0]
+        return str(self.cards[handle[0]][0])
 
     def nvmlDeviceGetCudaComputeCapability(self, handle: Any) -> tuple[int, int]:  # noqa: N802
         assert handle[1] is None
