@@ -167,7 +167,8 @@ def test_the_settings_of_speed(tmp_path: Path, setting: str, given: str, value: 
     [("ahead", "some"), ("jobs", "0"), ("jobs", "two"), ("max_downloads", "x"), ("wait_for_gpu", "-1")],
 )
 def test_a_setting_of_speed_that_makes_no_sense(tmp_path: Path, setting: str, given: str) -> None:
-    assert refusal(tmp_path, **{setting: given}).where == f"--{setting.replace('_', '-')}"
+    variable = f"BISECT_{setting.upper()}"
+    assert refusal(tmp_path, {variable: given}).where == variable
 
 
 @pytest.mark.parametrize("content", [b"verify = \n", b"title = '\xe9'\n", b"a = 1\na = 2\n"])

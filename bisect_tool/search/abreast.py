@@ -109,8 +109,8 @@ def _apart(askings: Sequence[Asking], pooled: Probe) -> list[tuple[int, Probe]]:
     """The probe of a pool as probes of its questions, with the controls that are still to be run."""
     cases: dict[int, list[str]] = defaultdict(list)
     for name in pooled.cases:
-        number, _, case = name.partition("/")
-        cases[int(number)].append(case)
+        place, _, case = name.partition("/")
+        cases[int(place)].append(case)
     found = []
     for number, own in sorted(cases.items()):
         asking = askings[number]
