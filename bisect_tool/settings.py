@@ -103,6 +103,8 @@ def _ahead(value: object) -> int:
 
 def _jobs(value: object) -> int | None:
     return None if str(value) == "auto" else _whole(1, MOST_JOBS)(value)
+
+
 def _rate(value: object) -> int:
     """Bytes a second: `20MB`, also written `20MB/s`."""
     rate = parse_size(str(value).strip().removesuffix("/s"))

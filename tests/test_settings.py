@@ -8,7 +8,10 @@ import pytest
 from bisect_tool.errors import SettingError
 from bisect_tool.settings import Settings, read_settings
 
-SETTINGS = ("bandwidth", "cache", "github_api", "index", "max_cache", "nightly_index", "repo", "verify", "wheelhouse")
+SETTINGS = (
+    "ahead", "bandwidth", "cache", "github_api", "index", "jobs", "max_cache", "max_downloads", "nightly_index", "repo", "verify",
+    "wait_for_gpu", "wheelhouse",
+)  # fmt: skip
 
 
 def settings_file(home: Path, text: str) -> Path:
@@ -32,14 +35,18 @@ def refusal(home: Path, environ: dict[str, str] | None = None, **flags: object) 
 def test_the_defaults(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert dataclasses.asdict(found) == {
+        "ahead": 2,
         "bandwidth": None,
         "cache": tmp_path / ".cache" / "bisect",
         "github_api": None,
         "index": None,
+        "jobs": None,
         "max_cache": None,
+        "max_downloads": None,
         "nightly_index": None,
         "repo": None,
         "verify": 2,
+        "wait_for_gpu": 0,
         "wheelhouse": None,
         "sources": dict.fromkeys(SETTINGS, "default"),
     }
@@ -142,6 +149,29 @@ def test_an_unknown_key_in_the_file(tmp_path: Path, key: str, meant: str) -> Non
     assert error.advice == f"keys are {', '.join(SETTINGS).replace('_', '-')}"
 
 
+@pytest.mark.parametrize(
+    ("setting", "given", "value"),
+    [
+        ("ahead", "off", 0),
+        ("ahead", "5", 5),
+        ("jobs", "auto", None),
+        ("jobs", "8", 8),
+        ("max_downloads", "20GB", 20 * 10**9),
+    ],
+)
+def test_the_settings_of_speed(tmp_path: Path, setting: str, given: str, value: int | None) -> None:
+    assert getattr(read(tmp_path, {f"BISECT_{setting.upper()}": given}), setting) == value
+
+
+@pytest.mark.parametrize(
+    ("setting", "given"),
+    [("ahead", "some"), ("jobs", "0"), ("jobs", "two"), ("max_downloads", "x"), ("wait_for_gpu", "-1")],
+)
+def test_a_setting_of_speed_that_makes_no_sense(tmp_path: Path, setting: str, given: str) -> None:
+    variable = f"BISECT_{setting.upper()}"
+    assert refusal(tmp_path, {variable: given}).where == variable
+
+
 @pytest.mark.parametrize("content", [b"verify = \n", b"title = '\xe9'\n", b"a = 1\na = 2\n"])
 def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
     file = settings_file(tmp_path, "")
@@ -193,21 +223,25 @@ def test_a_bandwidth_of_nearly_nothing_is_refused(tmp_path: Path) -> None:
 def test_the_explanation(tmp_path: Path) -> None:
     found = read(tmp_path, {"BISECT_VERIFY": "3"}, cache="/x", index="https://me:secret@example.org/simple")
     assert found.explain() == [
+        ("ahead", "2", "default"),
         ("bandwidth", "no bound", "default"),
         ("cache", "/x", "--cache"),
         ("github-api", "GitHub's own", "default"),
         ("index", "https://example.org/simple", "--index"),
+        ("jobs", "one for each GPU, 1 on the CPU", "default"),
         ("max-cache", "no bound", "default"),
+        ("max-downloads", "no bound", "default"),
         ("nightly-index", "PyTorch's own", "default"),
         ("repo", "none", "default"),
         ("verify", "3", "BISECT_VERIFY"),
+        ("wait-for-gpu", "no", "default"),
         ("wheelhouse", "none", "default"),
     ]
 
 
 @pytest.mark.parametrize("index", ["https://me:se@cret@example.org/x", "https://token@example.org/x"])
 def test_the_explanation_hides_every_credential(tmp_path: Path, index: str) -> None:
-    assert read(tmp_path, index=index).explain()[3][1] == "https://example.org/x"
+    assert dict(row[:2] for row in read(tmp_path, index=index).explain())["index"] == "https://example.org/x"
 
 
 def test_the_address_of_the_nightlies(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ class Ahead:
         self.executor.prepare(_job(session, candidate.build), session.asked.builds[candidate.build].size)
 
     def told(self, arrival: AheadTold) -> None:
-        """News of the background. Raises `DownloadsUsedUp`."""
+        """News of the background."""
         made = self._made.get(arrival.digest)
         if made is None:
             return
@@ -136,10 +136,17 @@ class Ahead:
             case Checking():
                 self.tell(events.MakingAhead(made.version, "proving"))
             case Download(_, size, done, here) if not done and not here:
-                self.allowance.announced(size)
                 self.tell(events.MakingAhead(made.version, "downloading"))
+                self._announced(size)
             case _:
                 pass
+
+    def _announced(self, size: int | None) -> None:
+        """A download in the background never uses up what a slot may need: it gives way."""
+        if self.allowance.has_room_ahead(size, 0):
+            self.allowance.announced(size)
+        else:
+            self._give_up("they would use up what the run may fetch")
 
     def ended(self, arrival: AheadEnded) -> None:
         """The end of one of them."""
@@ -171,10 +178,14 @@ class Ahead:
                 self._refused[digest] = str(error)
             case NoRoom() | BisectError():
                 reason = "there is no room for them" if isinstance(error, NoRoom) else error.what
-                self.most = 0
-                self.tell(events.Notice(f"environments are no longer made ahead of need: {reason}"))
+                self._give_up(reason)
             case _:
                 pass
+
+    def _give_up(self, reason: str) -> None:
+        if self.most:
+            self.tell(events.Notice(f"environments are no longer made ahead of need: {reason}"))
+        self.stop()
 
     def stop(self) -> None:
         """Call everything off, for good."""

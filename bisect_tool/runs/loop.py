@@ -188,7 +188,7 @@ class Loop:
         """Serve the chosen build in a slot."""
         session, probe = self.sessions[choice.asking], choice.probe
         self._refuse_repetition(slot, session, probe)
-        steps = max(one.steps_left() for one in self.sessions)
+        steps = _steps_left(askings)
         version, name = session.asked.builds[probe.build].version, self._name(slot)
         self.tell(events.BuildChosen(version, probe.purpose.value, steps, self.pace.seconds_left(steps), name))
         service = Service(self.sessions, self.cache, self.results, self.pace, self.ahead, self.tell, slot=name)
@@ -267,10 +267,13 @@ class Loop:
         if isinstance(result, RanTrial):
             self.ledger.ran(result.finished.observation.duration, arrival.at)
             self._has_news = True
-        if isinstance(result, DiskFull) and isinstance(job, OpenEnvironment) and self.ahead.is_busy:
-            self._again[slot] = job
-            self.ahead.stop()
-            return
+        if isinstance(result, DiskFull) and isinstance(job, OpenEnvironment):
+            if self.ahead.is_busy:
+                self._again[slot] = job
+                self.ahead.stop()
+                return
+            if len(self._courses) > 1:
+                result = SlotLost(f"there is no room for its environment beside those of the others: {result.what}")
         self._advance(slot, course, result)
         if isinstance(result, Opened):
             self._look_ahead()
@@ -286,7 +289,7 @@ class Loop:
         """Make what comes next, as soon as some slot runs a trial; before that the network is for what is needed now."""
         if self.ahead.most and any(not course.is_making for course in self._courses.values()):
             askings = [session.asking() for session in self.sessions]
-            self.ahead.look(askings, self._under, max(one.steps_left() for one in self.sessions))
+            self.ahead.look(askings, self._under, _steps_left(askings))
 
     def _told(self, slot: int, course: _Course, news: News, at: float) -> None:
         version, name = course.version, self._name(slot)
@@ -331,6 +334,11 @@ class Loop:
                 result.lease.close()
         for course in self._courses.values():
             course.doing.close()
+
+
+def _steps_left(askings: Sequence[Asking]) -> int:
+    """About how many builds are still to be probed."""
+    return max(asking.wants.steps_left if asking.wants is not None else 0 for asking in askings)
 
 
 def _next_job(course: _Course, result: Result | BaseException | None) -> Job:

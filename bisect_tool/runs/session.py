@@ -207,20 +207,25 @@ class Session:
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
-    def known(self) -> Known:
-        """Everything known, as the planner takes it."""
+    def _learned(self) -> Known:
+        """What the trials have said; nothing of what is here and what it costs, which takes longer to find out."""
         found: dict[tuple[str, int], tuple[Result, ...]] = {
             key: tuple(as_result(trial.verdict) for trial in trials) for key, trials in self.seen.items() if trials
         }
         for case, build, reason in self._without_reference():
             found.setdefault((case, build), (NoVerdict(reason),))
+        return Known(found, dict(self.broken))
+
+    def known(self) -> Known:
+        """Everything known, as the planner takes it."""
+        learned = self._learned()
         ready = frozenset(
             number
             for number in range(len(self.asked.builds))
             if self.environments.is_ready(key := self.asked.environment_key(number))
             and not (self.hidden and key.digest in self.hidden)
         )
-        return Known(found, dict(self.broken), ready, self.prices())
+        return Known(learned.results, learned.broken, ready, self.prices())
 
     def prices(self) -> Prices:
         """What probes cost: environments as measured in this run, trials as measured by this run and those before."""
@@ -309,7 +314,7 @@ class Session:
 
     def state(self, case: str, build: int) -> State | None:
         """The state of one case on one build."""
-        return state_at(self.asked.question, self.known(), case, build)
+        return state_at(self.asked.question, self._learned(), case, build)
 
 
 @lru_cache(maxsize=256)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bisect_tool.search import slots
 from bisect_tool.search.appraisal import Probe, appraise
@@ -80,18 +80,40 @@ def _starts(askings: Sequence[Asking], going: Sequence[Under], free: int) -> lis
     )
     if not ranked and not going and (only := choose(askings)) is not None:
         ranked = [(only.value, only.environment)]
-    return [_start(askings, wants, name, value) for value, name in ranked[:free]]
+    return [_start(askings, wants, name, value, found[name]) for value, name in ranked[:free]]
 
 
 def _builds_of(pool: Pool, environments: set[str]) -> list[int]:
     return [build for build, name in enumerate(pool.environments) if name in environments]
 
 
-def _start(askings: Sequence[Asking], wants: Sequence[Wants], environment: str, value: float) -> Start:
-    """Everything that is wanted of one environment."""
+def _start(
+    askings: Sequence[Asking],
+    wants: Sequence[Wants],
+    environment: str,
+    value: float,
+    pooled: Sequence[tuple[Probe, Pool]],
+) -> Start:
+    """Everything that is wanted of one environment, at least what it was chosen for."""
     probes: list[tuple[int, Probe]] = []
     for number, asking in enumerate(askings):
         builds = [build for build, name in enumerate(asking.environments) if name == environment]
         probes += [(number, probe) for probe in appraise(asking.question, asking.known, wants[number], builds)[:1]]
+    # In a part of a gap, between probes under way, a build may be worth a probe that is not in the whole gap.
+    probes = probes or [one for probe, _ in pooled for one in _apart(askings, probe)]
     number, probe = probes[0]
     return Start(Choice(number, probe, environment, value), tuple(probes))
+
+
+def _apart(askings: Sequence[Asking], pooled: Probe) -> list[tuple[int, Probe]]:
+    """The probe of a pool as probes of its questions, with the controls that are still to be run."""
+    cases: dict[int, list[str]] = defaultdict(list)
+    for name in pooled.cases:
+        place, _, case = name.partition("/")
+        cases[int(place)].append(case)
+    found = []
+    for number, own in sorted(cases.items()):
+        asking = askings[number]
+        first = [name for name in asking.question.controls if not asking.known.results.get((name, pooled.build))]
+        found.append((number, replace(pooled, cases=(*first, *own), trials=())))
+    return found

@@ -17,6 +17,7 @@ from bisect_tool.environments.environment import BuildUnusable, Checking, Enviro
 from bisect_tool.environments.health import Health
 from bisect_tool.environments.interpreter import Interpreter
 from bisect_tool.environments.uv import Uv
+from bisect_tool.errors import DiskFull
 from bisect_tool.reports import events
 from bisect_tool.runs.ahead import Ahead
 from bisect_tool.runs.allowance import Allowance
@@ -76,7 +77,8 @@ class Lease:
 class ScriptedExecutor:
     """Ends one job at each call of `arrivals`. `lose` says after how many trials which slot is lost; `kill_after` so many ends.
 
-    `crowded` are the builds whose first trial ends out of GPU memory beside others.
+    `crowded` are the builds whose first trial ends out of GPU memory beside others. The disk has `room` for so many open
+    environments, and for none while one is being made ahead.
     """
 
     history: History
@@ -85,6 +87,7 @@ class ScriptedExecutor:
     lose: dict[int, int] = field(default_factory=dict)
     kill_after: int | None = None
     crowded: set[str] = field(default_factory=set)
+    room: int | None = None
     pending: dict[int, Job] = field(default_factory=dict)
     cancelled: set[int] = field(default_factory=set)
     queue: list[OpenEnvironment] = field(default_factory=list)
@@ -181,6 +184,8 @@ class ScriptedExecutor:
         if self._number(version) in self.history.holes:
             return BuildUnusable("a hole")
         assert version not in self.open_environments
+        if self.room is not None and (self.queue or len(self.open_environments) >= self.room):
+            return DiskFull("no space is left", advice="make room")
         self.open_environments.add(version)
         self.was_ahead += [version] if version in self.prepared else []
         return Opened(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import delete
 
-from bisect_tool.errors import MachineFault
+from bisect_tool.errors import DiskFull, MachineFault
 from bisect_tool.reports import events
 from bisect_tool.runs.session import Session
 from bisect_tool.search.record import replayed
@@ -151,3 +151,15 @@ def test_out_of_memory_beside_others_is_made_again_and_no_failure(results: Resul
     made = run(results, [ONE], 2, 1, crowded={"1.0", "1.21"})
     assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
     assert sum(isinstance(event, events.MachineTrouble) for event in made.told) == 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_disk_with_room_for_one_environment_leaves_one_slot_and_nothing_ahead(results: Results, seed: int) -> None:
+    made = run(results, [ONE], 3, seed, room=1, ahead=2)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert sum(isinstance(event, events.SlotLost) for event in made.told) == 2
+
+
+def test_a_disk_without_any_room_stops_the_run(results: Results) -> None:
+    with pytest.raises(DiskFull):
+        run(results, [ONE], 2, 1, room=0).go()

@@ -17,7 +17,7 @@ from bisect_tool.search.policy import Policy
 from bisect_tool.search.record import decision_abreast, opening, replayed, text_of
 from bisect_tool.search.states import Fail, Pass, Result
 from bisect_tool.search.together import Asking, choose
-from tests.rig.histories import History, one_change, stepwise
+from tests.rig.histories import History, changes, one_change, scattered_holes, stepwise
 from tests.search.searching import Search, all_ends, ends
 
 A, B = frozenset({"A"}), frozenset({"B"})
@@ -85,6 +85,19 @@ def test_any_order_of_arrival_gives_the_answer_of_one_slot(slots: int, seed: int
     alone = searched(history).run()
     answers = [Abreast([searched(history)], slots, random.Random(order)).run()[0] for order in range(3)]
     assert {tuple(all_ends(found)) for found in answers} == {tuple(all_ends(alone))}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_among_builds_that_cannot_be_installed_every_answer_is_around_the_change(seed: int) -> None:
+    rng = random.Random(seed)
+    history = scattered_holes(rng, one_change(rng, 40), 0.3)
+    (true,) = changes(history, "main")
+    for slots in (2, 5, 8):
+        (found,) = Abreast([searched(history)], slots, random.Random(seed)).run()
+        _, before, after = ends(found)[0]
+        assert before is not None
+        assert after is not None
+        assert before <= true.before < true.after <= after
 
 
 @pytest.mark.parametrize("seed", range(6))
