@@ -9,7 +9,8 @@ from bisect_tool.errors import SettingError
 from bisect_tool.settings import Settings, read_settings
 
 SETTINGS = (
-    "ahead", "bandwidth", "cache", "github_api", "index", "jobs", "max_cache", "max_downloads", "nightly_index", "repo", "verify",
+    "ahead", "bandwidth", "cache", "github_api", "index", "jobs", "max_cache", "max_downloads", "nightly_index", "repo",
+    "verify",
     "wait_for_gpu", "wheelhouse",
 )  # fmt: skip
 

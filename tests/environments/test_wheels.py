@@ -178,3 +178,17 @@ def test_the_password_of_the_index_goes_to_its_host_alone(bench: Bench, closed: 
         assert environment.health.version == build.version
     (got,) = closed.requests.of(RequestKind.FILE, build.filename, method="GET")[-1:]
     assert ("authorization" in got.header) is (got.host == "first")
+
+
+def test_no_more_is_fetched_than_the_files_that_are_needed(bench: Bench) -> None:
+    """One build after the other, with what they share: at most 5 % more than the size of the distinct files."""
+    make_wheel(bench.index.folder, "shared", "1.0", modules={"shared.py": LARGE})
+    for version in ("1.0", "1.1", "1.2"):
+        text = f"version = {version!r}\n{LARGE}"
+        make_wheel(bench.index.folder, "large", version, modules={"large.py": text}, requires=["shared"])
+    builds = {version: bench.build("large", version) for version in ("1.0", "1.1", "1.2")}
+    for version in ("1.0", "1.2", "1.1", "1.2"):
+        bench.make(bench.key(builds[version]))
+    distinct = sum(path.stat().st_size for path in bench.index.folder.glob("[ls]*.whl"))
+    assert distinct > 12_000_000
+    assert distinct <= bench.index.log.written.total() <= 1.05 * distinct
