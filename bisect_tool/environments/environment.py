@@ -19,6 +19,7 @@ from bisect_tool.builds.build import Build, Installation
 from bisect_tool.environments import installing, locks, making, room
 from bisect_tool.environments.cache_folder import CacheFolder, disk_full
 from bisect_tool.environments.health import NO_SPACE, Health, NotHealthy, ProbeBroke, prove
+from bisect_tool.environments.holding import Standing
 from bisect_tool.environments.interpreter import Interpreter
 from bisect_tool.environments.mixing import Swap, mix
 from bisect_tool.environments.uv import Download, Uv
@@ -36,13 +37,16 @@ class BuildUnusable(Exception):
 class EnvironmentKey:
     """What an environment is made of; equal keys share one environment.
 
-    `requires` are the spec's requirements. `base_system` puts it on top of the interpreter's own packages.
+    `requires` are the spec's requirements. `base_system` puts it on top of the interpreter's own packages; of these, the ones
+    whose names match `as_is` are taken whatever the build asks for. `hold` are the same for every build.
     """
 
     build: Build
     interpreter: Interpreter
     requires: tuple[str, ...] = ()
     base_system: bool = False
+    hold: tuple[str, ...] = ()
+    as_is: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -53,6 +57,8 @@ class EnvironmentKey:
             self.interpreter.identity,
             *sorted(self.requires),
             f"system:{self.interpreter.path}" if self.base_system else "isolated",
+            *(f"hold:{text}" for text in sorted(self.hold)),
+            *(f"as-is:{text}" for text in sorted(self.as_is)),
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -255,7 +261,9 @@ class Environments:
             interpreter=key.interpreter,
             requires=key.requires,
             base_system=key.base_system,
-            as_of=as_of,
+            # What is held is the same for every build, and so is what it needs.
+            as_of=None if key.hold else as_of,
+            hold=key.hold,
         )
         base = self._folder(key.base) if key.base is not None else None
         try:
@@ -290,7 +298,7 @@ class Environments:
                     device=device,
                     environ=self.environ,
                     scratch=folder / "scratch",
-                    base_system=key.base_system,
+                    standing=Standing(key.base_system, key.hold, key.as_is),
                 )
             except NotHealthy as error:
                 where = "overlay not valid here: " if key.base is not None else ""
@@ -359,6 +367,8 @@ def _described(key: EnvironmentKey) -> dict[str, Any]:
         "python": key.interpreter.identity,
         "requires": list(key.requires),
         "base": "system" if key.base_system else "isolated",
+        "hold": list(key.hold),
+        "as_is": list(key.as_is),
     }
 
 

@@ -9,19 +9,20 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO
 from urllib.parse import unquote
 
 from packaging.requirements import Requirement
-from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
 
 from bisect_tool.builds.build import Build, Installation, Wanted
 from bisect_tool.builds.channel import Access, open_channel
 from bisect_tool.builds.fitting import target_for
+from bisect_tool.environments.holding import is_pinned, pinned_by
 from bisect_tool.environments.interpreter import Interpreter
 from bisect_tool.environments.uv import Download, Uv, uv_missing
 from bisect_tool.environments.uv_errors import Blame, UvFailure
@@ -50,7 +51,10 @@ class NotInstallable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to install. `as_of`: other requirements are resolved as of this moment; None when the index has no times."""
+    """What to install. `as_of`: other requirements are resolved as of this moment; None when the index has no times.
+
+    `hold` are requirements that are as they say whatever anything else asks for.
+    """
 
     build: Build
     installation: Installation
@@ -58,6 +62,12 @@ class Order:
     requires: tuple[str, ...]
     base_system: bool
     as_of: datetime | None
+    hold: tuple[str, ...] = ()
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Everything that is required beside the build, each once."""
+        return tuple(dict.fromkeys((*self.requires, *self.hold)))
 
 
 def install(
@@ -74,6 +84,24 @@ def install(
     Raises `NotInstallable` when the build is to blame, a `BisectError` when it is not.
     """
     make_venv(order, venv, uv)
+    bare = tuple(text for text in order.requires if _is_bare(text)) if order.base_system else ()
+    first = replace(order, requires=tuple(text for text in order.requires if text not in bare))
+    notes = _resolved(first, venv, uv, on_download, on_trouble, sleep)
+    if bare:
+        _add_pinned(first, bare, venv, uv, on_download, on_trouble, sleep)
+    _add_hook(venv)
+    return notes
+
+
+def _resolved(
+    order: Order,
+    venv: Path,
+    uv: Uv,
+    on_download: Callable[[Download], None],
+    on_trouble: Callable[[str, int, int], None],
+    sleep: Callable[[float], None],
+) -> list[str]:
+    """Install what `order` says; where nothing fits as of its date, as of some days later."""
     notes: list[str] = []
     for grace in GRACE:
         failure = _attempts(order, venv, uv, grace, on_download, on_trouble, sleep)
@@ -85,8 +113,43 @@ def install(
         if failure is not None:
             raise _blamed(order, uv, failure)
         break
-    _add_hook(venv)
     return notes
+
+
+def _is_bare(text: str) -> bool:
+    need = Requirement(text)
+    return need.url is None and not need.specifier
+
+
+def _add_pinned(
+    order: Order,
+    bare: tuple[str, ...],
+    venv: Path,
+    uv: Uv,
+    on_download: Callable[[Download], None],
+    on_trouble: Callable[[str, int, int], None],
+    sleep: Callable[[float], None],
+) -> None:
+    """Put packages beside the build, over those of the base, in the versions that the build itself asks for.
+
+    With `base: system` nothing is resolved: a bare name would bring in the newest version there is.
+    """
+    own = requires_of(venv, order.build.package)
+    pins = tuple(dict.fromkeys(pinned_by(own, Requirement(text).name) for text in bare))
+    failure = _attempts(replace(order, requires=pins), venv, uv, GRACE[0], on_download, on_trouble, sleep)
+    if failure is None:
+        return
+    if failure.blame is Blame.UNSATISFIABLE:
+        raise NotInstallable(f"what it asks for cannot be had, {' and '.join(pins)}: {failure.reason}")
+    raise _blamed(order, uv, failure)
+
+
+def requires_of(venv: Path, package: str) -> tuple[str, ...]:
+    """The Requires-Dist lines of a distribution that is installed in an environment."""
+    for found in distributions(path=[str(purelib_of(venv))]):
+        if canonicalize_name(found.metadata["Name"]) == canonicalize_name(package):
+            return tuple(found.requires or ())
+    return ()
 
 
 def make_venv(order: Order, venv: Path, uv: Uv) -> None:
@@ -145,21 +208,21 @@ def _words(order: Order, venv: Path, grace: timedelta) -> list[str]:
         words.append("--no-deps")
     if order.as_of is not None:
         words += ["--exclude-newer", f"{order.as_of + grace:%Y-%m-%dT%H:%M:%SZ}"]
-        for name in _pinned(order.requires):
+        for name in _pinned(order.beside):
             words += ["--exclude-newer-package", f"{name}=2999-01-01"]
     words += _files(order, venv)
     served = order.installation.instead_of
-    rest = [text for text in order.requires if canonicalize_name(Requirement(text).name) not in served]
+    rest = [text for text in order.beside if canonicalize_name(Requirement(text).name) not in served]
     return [*words, *order.installation.requirements, *rest]
 
 
 def _files(order: Order, venv: Path) -> list[str]:
     """The options for what uv takes from files only; the files lie in the environment itself."""
-    pinned = {canonicalize_name(name) for name in _pinned(order.requires)}
+    pinned = {canonicalize_name(name) for name in _pinned(order.beside)}
     lines = order.installation.constraints
     constraints = [line for line in lines if canonicalize_name(Requirement(line).name) not in pinned]
     words = []
-    for option, texts in (("--constraints", constraints), ("--overrides", order.installation.overrides)):
+    for option, texts in (("--constraints", constraints), ("--overrides", _overrides(order))):
         if texts:
             file = venv / f"bisect{option.removeprefix('-')}.txt"
             file.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
@@ -167,14 +230,16 @@ def _files(order: Order, venv: Path) -> list[str]:
     return words
 
 
+def _overrides(order: Order) -> list[str]:
+    """What replaces the requirements of every package: the build under test and what is held, where something is."""
+    own = (order.installation.requirements[0], *order.hold) if order.hold else ()
+    return list(dict.fromkeys((*order.installation.overrides, *own)))
+
+
 def _pinned(requires: tuple[str, ...]) -> list[str]:
     """Requirements that name one version: they are meant as written, also when that version is newer than the build."""
-    needs = [Requirement(text) for text in requires]
-    return [need.name for need in needs if any(_is_one_version(part) for part in need.specifier)]
-
-
-def _is_one_version(part: Specifier) -> bool:
-    return part.operator in {"==", "==="} and not part.version.endswith(".*")
+    needs = {text: Requirement(text) for text in requires}
+    return [need.name for text, need in needs.items() if need.url is None and is_pinned(text)]
 
 
 def purelib_of(venv: Path) -> Path:
@@ -212,16 +277,16 @@ def _requirements(order: Order, uv: Uv, failure: UvFailure) -> Exception:
     """No solution: because of what the build needs, of what the spec asks for, or of a page that is none?"""
     if unreachable := _unreachable(order, failure):
         return unreachable
-    if order.requires:
+    if order.beside:
         alone = uv.call(
             "pip", "compile", "--quiet", "--python-version", order.interpreter.version, "--only-binary", ":all:",
-            *order.installation.options, "-", stdin="\n".join(order.requires),
+            *order.installation.options, "-", stdin="\n".join(order.beside),
         )  # fmt: skip
         if isinstance(alone, UvFailure) and alone.blame is Blame.UNSATISFIABLE:
             return RequirementsUnmet(
                 f"what the spec requires cannot be had: {alone.reason}",
-                where=", ".join(order.requires),
-                advice="correct `requires:` in the spec",
+                where=", ".join(order.beside),
+                advice="correct `requires:` or `hold:` in the spec",
             )
     if order.installation.offline:
         return RequirementsUnmet(

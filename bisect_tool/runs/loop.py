@@ -229,7 +229,7 @@ class Loop:
         build = asked.builds[number]
         return self.environments.use(
             asked.environment_key(number),
-            lambda: asked.channel.installation(build, asked.spec.requires),
+            lambda: asked.channel.installation(build, asked.spec.beside),
             device=asked.device.name,
             as_of=build.date if asked.listing.has_upload_times else None,
             tell=lambda step: self._report_step(session, number, step),
