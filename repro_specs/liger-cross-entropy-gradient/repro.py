@@ -20,12 +20,12 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 TOLERANCE = 0.02
 
 
-def first(result):
+def first(result: torch.Tensor | tuple[torch.Tensor, ...]) -> torch.Tensor:
     """The loss: newer versions return more."""
     return result[0] if isinstance(result, tuple) else result
 
 
-def true_class(confidence):
+def true_class(confidence: float) -> None:
     """The gradient of the logit of the right class in bfloat16, when the model is `confidence` sure of it."""
     torch.manual_seed(0)
     tokens, classes = 8, 4096
@@ -46,7 +46,7 @@ def true_class(confidence):
     report("true-class gradient", ((found - expected) / expected).abs().max().item())
 
 
-def per_token():
+def per_token() -> None:
     """The gradient of the weights of the last layer, when each token's loss has a weight of its own."""
     torch.manual_seed(0)
     tokens, hidden, classes = 16, 32, 128
@@ -66,7 +66,7 @@ def per_token():
     report("per-token gradient", error.item())
 
 
-def no_grad():
+def no_grad() -> None:
     """The loss of a layer with a bias, with gradients turned off."""
     torch.manual_seed(0)
     states, weight, bias = torch.randn(16, 32), torch.randn(128, 32) / 8, torch.randn(128)
@@ -78,7 +78,7 @@ def no_grad():
     report("loss", abs(found.item() - exact.item()) / exact.item())
 
 
-def report(what, error):
+def report(what: str, error: float) -> None:
     """Print the relative error; exit status 1 when it is too large."""
     print(f"relative error of the {what}: {error:.4%}")
     if not error <= TOLERANCE:
