@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bisect_tool import __version__
@@ -36,7 +36,7 @@ def all_checks() -> dict[str, Check]:
     }
 
 
-def examine(place: Place, wanted: dict[str, Check] | None = None, *, limit: float = LIMIT) -> Checkup:
+def examine(place: Place, wanted: Mapping[str, Check] | None = None, *, limit: float = LIMIT) -> Checkup:
     """The lines of all checks, or of those `wanted`; the whole takes at most `limit` seconds."""
     running = [_start(name, check, place) for name, check in (all_checks() if wanted is None else wanted).items()]
     end = time.monotonic() + limit
