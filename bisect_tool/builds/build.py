@@ -73,6 +73,7 @@ class LeftOutBecause(Enum):
     YANKED = "yanked"
     PRE_RELEASE = "a pre-release"
     NO_WHEEL = "without a wheel for this Python and platform"
+    DEVICE = "not for this GPU or its driver"
     PYTHON = "for other Python versions"
     DATE = "not of the dates asked for"
     MISSING = "missing"

@@ -16,6 +16,7 @@ from bisect_tool.environments import installing, locks, making, marks, room
 from bisect_tool.environments.cache_folder import CacheFolder, disk_full
 from bisect_tool.environments.environment_key import EnvironmentKey
 from bisect_tool.environments.health import NO_SPACE, Health, NotHealthy, ProbeBroke, prove
+from bisect_tool.environments.holding import Standing
 from bisect_tool.environments.marks import MARK, remove
 from bisect_tool.environments.mixing import Swap, mix
 from bisect_tool.environments.steps import Checking, Making, Step, Trouble, Waiting
@@ -203,7 +204,9 @@ class Environments:
             interpreter=key.interpreter,
             requires=key.requires,
             base_system=key.base_system,
-            as_of=as_of,
+            # What is held is the same for every build, and so is what it needs.
+            as_of=None if key.hold else as_of,
+            hold=key.hold,
         )
         base = self._folder(key.base) if key.base is not None else None
         try:
@@ -239,7 +242,7 @@ class Environments:
                     device=device,
                     environ=self.environ,
                     scratch=folder / "scratch",
-                    base_system=key.base_system,
+                    standing=Standing(key.base_system, key.hold, key.as_is),
                     stop=self.stop,
                 )
             except NotHealthy as error:

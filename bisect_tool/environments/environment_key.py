@@ -14,13 +14,16 @@ from bisect_tool.environments.interpreter import Interpreter
 class EnvironmentKey:
     """What an environment is made of; equal keys share one environment.
 
-    `requires` are the spec's requirements. `base_system` puts it on top of the interpreter's own packages.
+    `requires` are the spec's requirements. `base_system` puts it on top of the interpreter's own packages; of these, the ones
+    whose names match `as_is` are taken whatever the build asks for. `hold` are the same for every build.
     """
 
     build: Build
     interpreter: Interpreter
     requires: tuple[str, ...] = ()
     base_system: bool = False
+    hold: tuple[str, ...] = ()
+    as_is: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -31,6 +34,8 @@ class EnvironmentKey:
             self.interpreter.identity,
             *sorted(self.requires),
             f"system:{self.interpreter.path}" if self.base_system else "isolated",
+            *(f"hold:{text}" for text in sorted(self.hold)),
+            *(f"as-is:{text}" for text in sorted(self.as_is)),
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 

@@ -12,17 +12,18 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO
 from urllib.parse import unquote
 
 from packaging.requirements import Requirement
-from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
 
 from bisect_tool.builds.build import Build, Installation, Wanted
 from bisect_tool.builds.channel import Access, open_channel
 from bisect_tool.builds.fitting import target_for
+from bisect_tool.environments.holding import is_pinned, pinned_by
 from bisect_tool.environments.interpreter import Interpreter
 from bisect_tool.environments.uv import Download, Uv, uv_missing
 from bisect_tool.environments.uv_errors import Blame, UvFailure
@@ -52,7 +53,10 @@ class NotInstallable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to install. `as_of`: other requirements are resolved as of this moment; None when the index has no times."""
+    """What to install. `as_of`: other requirements are resolved as of this moment; None when the index has no times.
+
+    `hold` are requirements that are as they say whatever anything else asks for.
+    """
 
     build: Build
     installation: Installation
@@ -60,6 +64,12 @@ class Order:
     requires: tuple[str, ...]
     base_system: bool
     as_of: datetime | None
+    hold: tuple[str, ...] = ()
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Everything that is required beside the build, each once."""
+        return tuple(dict.fromkeys((*self.requires, *self.hold)))
 
 
 def install(
@@ -79,9 +89,14 @@ def install(
     Raises `NotInstallable` when the build is to blame, a `BisectError` when it is not.
     """
     make_venv(order, venv, uv)
+    bare = tuple(text for text in order.requires if _is_bare(text)) if order.base_system else ()
     notes: list[str] = []
     with _offered(order, uv, wheels, on_download, on_wait) as offer:
-        failure = _resolved(replace(order, installation=offer.installation), venv, offer, notes, on_trouble, sleep)
+        requires = tuple(text for text in order.requires if text not in bare)
+        first = replace(order, installation=offer.installation, requires=requires)
+        failure = _resolved(first, venv, offer, notes, on_trouble, sleep)
+        if failure is None and bare:
+            failure = _add_pinned(first, bare, venv, offer, on_trouble, sleep)
         offer.is_taken = failure is None
     if failure is not None:
         raise _blamed(order, uv, failure)
@@ -118,6 +133,40 @@ def _resolved(
             return _asked_afresh(order, venv, offer, grace, failure)
         notes.append(f"nothing fits as of {order.as_of + grace:%Y-%m-%d}: {failure.reason}")
     raise AssertionError("the last period of grace ends the loop")
+
+
+def _is_bare(text: str) -> bool:
+    need = Requirement(text)
+    return need.url is None and not need.specifier
+
+
+def _add_pinned(
+    order: Order,
+    bare: tuple[str, ...],
+    venv: Path,
+    offer: Offer,
+    on_trouble: Callable[[str, int, int], None],
+    sleep: Callable[[float], None],
+) -> UvFailure | None:
+    """Put packages beside the build, over those of the base, in the versions that the build itself asks for.
+
+    With `base: system` nothing is resolved: a bare name would bring in the newest version there is. None when it worked.
+    Raises `NotInstallable` where they cannot be had.
+    """
+    own = requires_of(venv, order.build.package)
+    pins = tuple(dict.fromkeys(pinned_by(own, Requirement(text).name) for text in bare))
+    failure = _attempts(replace(order, requires=pins), venv, offer, GRACE[0], on_trouble, sleep)
+    if failure is not None and failure.blame is Blame.UNSATISFIABLE:
+        raise NotInstallable(f"what it asks for cannot be had, {' and '.join(pins)}: {failure.reason}")
+    return failure
+
+
+def requires_of(venv: Path, package: str) -> tuple[str, ...]:
+    """The Requires-Dist lines of a distribution that is installed in an environment."""
+    for found in distributions(path=[str(purelib_of(venv))]):
+        if canonicalize_name(found.metadata["Name"]) == canonicalize_name(package):
+            return tuple(found.requires or ())
+    return ()
 
 
 def make_venv(order: Order, venv: Path, uv: Uv) -> None:
@@ -174,21 +223,21 @@ def _words(order: Order, venv: Path, grace: timedelta) -> list[str]:
         words.append("--no-deps")
     if order.as_of is not None:
         words += ["--exclude-newer", f"{order.as_of + grace:%Y-%m-%dT%H:%M:%SZ}"]
-        for name in _pinned(order.requires):
+        for name in _pinned(order.beside):
             words += ["--exclude-newer-package", f"{name}=2999-01-01"]
     words += _files(order, venv)
     served = order.installation.instead_of
-    rest = [text for text in order.requires if canonicalize_name(Requirement(text).name) not in served]
+    rest = [text for text in order.beside if canonicalize_name(Requirement(text).name) not in served]
     return [*words, *order.installation.requirements, *rest]
 
 
 def _files(order: Order, venv: Path) -> list[str]:
     """The options for what uv takes from files only; the files lie in the environment itself."""
-    pinned = {canonicalize_name(name) for name in _pinned(order.requires)}
+    pinned = {canonicalize_name(name) for name in _pinned(order.beside)}
     lines = order.installation.constraints
     constraints = [line for line in lines if canonicalize_name(Requirement(line).name) not in pinned]
     words = []
-    for option, texts in (("--constraints", constraints), ("--overrides", order.installation.overrides)):
+    for option, texts in (("--constraints", constraints), ("--overrides", _overrides(order))):
         if texts:
             file = venv / f"bisect{option.removeprefix('-')}.txt"
             file.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
@@ -196,14 +245,16 @@ def _files(order: Order, venv: Path) -> list[str]:
     return words
 
 
+def _overrides(order: Order) -> list[str]:
+    """What replaces the requirements of every package: the build under test and what is held, where something is."""
+    own = (order.installation.requirements[0], *order.hold) if order.hold else ()
+    return list(dict.fromkeys((*order.installation.overrides, *own)))
+
+
 def _pinned(requires: tuple[str, ...]) -> list[str]:
     """Requirements that name one version: they are meant as written, also when that version is newer than the build."""
-    needs = [Requirement(text) for text in requires]
-    return [need.name for need in needs if any(_is_one_version(part) for part in need.specifier)]
-
-
-def _is_one_version(part: Specifier) -> bool:
-    return part.operator in {"==", "==="} and not part.version.endswith(".*")
+    needs = {text: Requirement(text) for text in requires}
+    return [need.name for text, need in needs.items() if need.url is None and is_pinned(text)]
 
 
 def purelib_of(venv: Path) -> Path:
@@ -241,16 +292,16 @@ def _requirements(order: Order, uv: Uv, failure: UvFailure) -> Exception:
     """No solution: because of what the build needs, of what the spec asks for, or of a page that is none?"""
     if unreachable := _unreachable(order, failure):
         return unreachable
-    if order.requires:
+    if order.beside:
         alone = uv.call(
             "pip", "compile", "--quiet", "--python-version", order.interpreter.version, "--only-binary", ":all:",
-            *order.installation.options, "-", stdin="\n".join(order.requires),
+            *order.installation.options, "-", stdin="\n".join(order.beside),
         )  # fmt: skip
         if isinstance(alone, UvFailure) and alone.blame is Blame.UNSATISFIABLE:
             return RequirementsUnmet(
                 f"what the spec requires cannot be had: {alone.reason}",
-                where=", ".join(order.requires),
-                advice="correct `requires:` in the spec",
+                where=", ".join(order.beside),
+                advice="correct `requires:` or `hold:` in the spec",
             )
     if order.installation.offline:
         return RequirementsUnmet(

@@ -56,6 +56,8 @@ def described(key: EnvironmentKey) -> dict[str, Any]:
         "python": key.interpreter.identity,
         "requires": list(key.requires),
         "base": "system" if key.base_system else "isolated",
+        "hold": list(key.hold),
+        "as_is": list(key.as_is),
     }
 
 

@@ -16,6 +16,7 @@ from bisect_tool.reports.sentences import summarize
 from bisect_tool.runs.commit_notes import confirms, remarks, unshown, why_not
 from bisect_tool.runs.end_parts import Ends
 from bisect_tool.runs.history_reading import HistoryReader
+from bisect_tool.runs.instead_notes import instead_notes
 from bisect_tool.runs.metric_parts import metric_parts
 from bisect_tool.runs.rate_parts import rate_at, rate_parts
 from bisect_tool.runs.report_words import (
@@ -301,4 +302,5 @@ class _Maker:
         if self.answer.outcome is found.Outcome.NO_CHANGE and self.session.asked.question.open_start is False:
             said.append("widen the range with --from and --to, or spread probes over it with --scan N")
         said.append(self.session.walked_back(self.answer))
+        said += instead_notes(asked.builds, self.session.healths)
         return tuple(dict.fromkeys([*(text for text in said if text), *unproven]))

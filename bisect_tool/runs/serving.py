@@ -267,7 +267,7 @@ def open_job(session: Session, number: int) -> OpenEnvironment:
     build = asked.builds[number]
     return OpenEnvironment(
         asked.environment_key(number),
-        lambda: asked.channel.installation(build, asked.spec.requires),
+        lambda: asked.channel.installation(build, asked.spec.beside),
         device=asked.device.name,
         as_of=build.date if asked.listing.has_upload_times else None,
     )

@@ -13,6 +13,7 @@ from bisect_tool.builds.build import Build, Listing, Span, Wanted
 from bisect_tool.builds.channel import Access, Channel, open_channel
 from bisect_tool.builds.fitting import target_for
 from bisect_tool.environments.environment import EnvironmentKey
+from bisect_tool.environments.holding import held_requirements
 from bisect_tool.environments.interpreter import Interpreter, find_interpreter, spare_pythons
 from bisect_tool.environments.uv import Uv
 from bisect_tool.history.nightlies import NightlyMap
@@ -126,13 +127,20 @@ class Survey:
 
     def _setting(self, interpreter: Interpreter) -> str:
         base = f"system:{interpreter.path}" if self.spec.base == "system" else "isolated"
-        parts = (interpreter.identity, *sorted(self.spec.requires), base)
+        more = [f"hold:{text}" for text in sorted(self.held)] + [f"as-is:{text}" for text in sorted(self.spec.as_is)]
+        parts = (interpreter.identity, *sorted(self.spec.requires), base, *more)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def environment_key(self, build: int) -> EnvironmentKey:
         """What the environment of a build is made of."""
-        is_system = self.spec.base == "system"
-        return EnvironmentKey(self.builds[build], self.interpreter_of(build), self.spec.requires, is_system)
+        spec, interpreter = self.spec, self.interpreter_of(build)
+        is_system = spec.base == "system"
+        return EnvironmentKey(self.builds[build], interpreter, spec.requires, is_system, self.held, spec.as_is)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The requirements that are the same for every build."""
+        return held_requirements(self.spec.package, self.spec.requires, self.spec.hold)
 
 
 def survey(

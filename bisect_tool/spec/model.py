@@ -121,7 +121,15 @@ class Spec(Frozen):
     base: Literal["isolated", "system"] = Field(
         default="isolated", description="`system`: on top of the packages that the interpreter already has."
     )
+    as_is: Words = Field(
+        default=(),
+        description="With `base: system`: packages of the base that are taken whatever the build asks for, such as `nvidia-*`.",
+    )
     requires: tuple[str, ...] = Field(default=(), description="More requirements, as of the date of the build.")
+    hold: Words = Field(
+        default=(),
+        description="Requirements that are the same for every build, such as `torch==2.14.1`; pins of the build give way.",
+    )
     script: str | None = Field(default=None, description="The repro, relative to the spec.")
     command: Words | None = Field(default=None, description="Instead of a script: a command line or a list of words.")
     files: tuple[str, ...] = Field(default=(), description="More files that the repro needs, relative to the spec.")
@@ -139,6 +147,11 @@ class Spec(Frozen):
         if (self.script is None) == (self.command is None):
             raise ValueError("exactly one of `script` and `command`")
         return self
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Everything that is required beside the build."""
+        return (*self.requires, *self.hold)
 
     @property
     def tests(self) -> tuple[Case, ...]:

@@ -10,8 +10,8 @@ from bisect_tool.spec.reading import load_all
 from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_spec
 
 TOP_KEYS = (
-    "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, "
-    "`requires`, `script`, `command`, `files`, `env`, `flaky`, `timeout`, `cases`, `failures` or `metrics`"
+    "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, `as_is`, "
+    "`requires`, `hold`, `script`, `command`, `files`, `env`, `flaky`, `timeout`, `cases`, `failures` or `metrics`"
 )
 
 
@@ -101,9 +101,21 @@ TOP_KEYS = (
             'line 3, metrics[0].floor: found "inf", expected a finite number',
         ),
         (
-            "hold: [triton]",
-            "line 3, hold: found `hold`, expected nothing: it is not available in this version; "
-            "pin the other package in `requires:`",
+            "warm: yes",
+            "line 3, warm: found `warm`, expected nothing: it is not available in this version; "
+            "every trial starts a process of its own",
+        ),
+        (
+            "hold: [torch]",
+            'line 3, hold[0]: found "torch", expected other packages: the builds of this one are what is searched',
+        ),
+        (
+            "as_is: nvidia-*",
+            "line 3, as_is: found `as_is` without a base, expected `base: system` beside it: its packages are meant",
+        ),
+        (
+            "base: system\nas_is: ['nvidia >2']",
+            'line 4, as_is[0]: found "nvidia >2", expected the name of a package; `*` stands for anything',
         ),
         (
             "cases: [{name: x}, {name: y}, {name: x}]",

@@ -28,6 +28,7 @@ from bisect_tool.builds import versions
 from bisect_tool.builds.build import Build, Installation, Listing, Wanted
 from bisect_tool.builds.cache_faults import cannot_keep
 from bisect_tool.builds.channel import Access
+from bisect_tool.builds.cuda_fit import without_unfit
 from bisect_tool.builds.index_address import IndexAddress, find_index, without_credentials
 from bisect_tool.builds.index_faults import not_a_page, unreachable
 from bisect_tool.builds.index_session import TIMEOUTS, open_session
@@ -65,7 +66,8 @@ class ReleaseChannel:
             IndexUnreachable: no answer, or no index page.
             CacheNotWritable, DiskFull: the folder for pages cannot be written.
         """
-        listing = listing_of(self._files(wanted.package), wanted, self.source_address())
+        found = listing_of(self._files(wanted.package), wanted, self.source_address())
+        listing = without_unfit(found, wanted, is_usual_index=self.index.is_default)
         if not listing.builds:
             raise nothing_fits(listing, wanted)
         return listing
