@@ -58,6 +58,18 @@ def _format_options(function: Any) -> Any:
 @click.option(
     "--isolate", is_flag=True, help="Find out which part makes the change: Python, binaries, triton, CUDA, others."
 )
+@click.option(
+    "--diagnose",
+    is_flag=True,
+    help="Find out which part of the compiler makes the failure, on both builds of a change.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=1,
+    metavar="N",
+    help="Trials of a diagnosis that run side by side, also on one GPU (1).",
+)
 @click.option("--retry-untestable", is_flag=True, help="Try builds again that could not be installed or imported.")
 @_format_options
 @settings_options
@@ -70,6 +82,8 @@ def command(
     fresh: bool,
     explain: bool,
     isolate: bool,
+    diagnose: bool,
+    jobs: int,
     retry_untestable: bool,
     **flags: Any,
 ) -> int:
@@ -93,6 +107,8 @@ def command(
         explain=explain,
         prior=flags.pop("prior"),
         isolate=isolate,
+        diagnose=diagnose,
+        jobs=jobs,
     )
     workshop = open_workshop(settings, os.environ)
     try:

@@ -28,8 +28,10 @@ from bisect_tool.errors import (
 )
 from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
+from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.reports.report import Isolation, Report
 from bisect_tool.runs.asking import Asked, ask
+from bisect_tool.runs.diagnosing.clinic import Clinic
 from bisect_tool.runs.diary import Diary
 from bisect_tool.runs.history_reading import HistoryReader
 from bisect_tool.runs.isolating import Laboratory
@@ -122,6 +124,7 @@ class _Course:
     known: int
     notes: list[str] = field(default_factory=list)
     isolation: tuple[Isolation, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
 
     @property
     def last(self) -> Session:
@@ -150,6 +153,8 @@ class _Run:
                 going = [course for course in going if self._go_on(course, environments)]
             for course in courses if self.wishes.isolate else ():
                 self._isolate(course)
+            for course in courses if self.wishes.diagnose else ():
+                self._diagnose(course)
         except BisectError as error:
             raise Stopped(error, self._reports(courses, unfinished=True)) from error
         except KeyboardInterrupt as stop:
@@ -240,6 +245,17 @@ class _Run:
                 "no cross tests were made: they need two whole builds of one Python with a change that is not flaky"
             )
 
+    def _diagnose(self, course: _Course) -> None:
+        """Which part of the compiler makes the changes that the last channel with any has shown."""
+        shown = next((one for one in reversed(course.sessions) if one.boundaries()), None)
+        if shown is not None:
+            clinic = Clinic(shown, self.workshop.cache, self.workshop.environ, self.tell, self.wishes.jobs)
+            course.diagnoses = clinic.diagnose()
+        if not course.diagnoses:
+            course.notes.append(
+                "nothing was diagnosed: it needs two builds of torch with a change that is neither flaky nor one of a number"
+            )
+
     def _reports(
         self, courses: Sequence[_Course], *, unfinished: bool, history: HistoryReader | None = None
     ) -> tuple[Report, ...]:
@@ -256,6 +272,7 @@ class _Run:
                 unfinished=unfinished,
                 notes=tuple(course.notes),
                 isolation=course.isolation,
+                diagnoses=course.diagnoses,
             )
             report = report_of(course.sessions, circumstances, history)
             for run in course.runs:
