@@ -13,7 +13,7 @@ import click
 
 from tests.gpu.session.place import Place, place_in
 
-STEPS = Path(__file__).with_name("steps.py")
+STEPS = Path(__file__).parents[1] / "steps.py"
 LIMIT = 120
 
 
