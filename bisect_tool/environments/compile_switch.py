@@ -1,6 +1,6 @@
-"""Makes `torch.compile` use another backend than the repro asks for, from inside the process of a trial.
+"""Makes `torch.compile` use another backend than the repro asks for, and writes down which passes were applied.
 
-This file is laid into a folder as ``sitecustomize.py``, and that folder comes first on ``PYTHONPATH``, so that the repro runs
+This runs inside the process of a trial: the file is laid into a folder as ``sitecustomize.py``, and that folder comes first on ``PYTHONPATH``, so that the repro runs
 as it is. It must work on every Python that a build may need and import nothing heavy: no type annotations newer than 3.8,
 only the standard library, and never torch itself: `torch.compile` is replaced when the repro has imported torch.
 
@@ -10,6 +10,8 @@ only the standard library, and never torch itself: `torch.compile` is replaced w
 
 Calls that name a backend other than Inductor are left alone. ``$BISECT_COMPILE_SEEN`` is a file with one line for each call:
 ``switched``, or ``left`` and the backend. Without a line nothing was switched, and the trial says nothing about the rung.
+
+``$BISECT_APPLICATIONS`` is a file for the applications that PyTorch's compiler bisector counts, see `record`.
 """
 
 import importlib.util
@@ -81,24 +83,70 @@ def patch(torch, wanted):
     torch.compile = compile
 
 
-class _Finder:
-    """Waits for the import of torch."""
+def record(path):
+    """What to do with torch's modules so that the file `path` gets a line for each application that its bisector counts.
 
-    def __init__(self, wanted):
-        self.wanted = wanted
+    ``subsystem<TAB>name`` for each time that the bisector is asked whether to leave out one of those that it looks at, ``-``
+    for any other, and ``*<TAB>name`` for each pattern that is applied.
+    """
+
+    def write(*words):
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("\t".join(" ".join(str(word).split()) for word in words) + "\n")
+
+    def with_bisector(module):
+        kind = module.CompilerBisector
+        original = kind.disable_subsystem
+
+        def disable_subsystem(backend, subsystem, debug_info=None):
+            if kind.get_backend() == backend and kind.get_subsystem() == subsystem:
+                write(subsystem, debug_info() if debug_info is not None else "")
+            else:
+                write("-", "")
+            return original(backend, subsystem, debug_info)
+
+        kind.disable_subsystem = staticmethod(disable_subsystem)
+
+    def with_patterns(module):
+        for name in ("GraphPatternEntry", "LoweringPatternEntry", "ReplacementPatternEntry"):
+            kind = getattr(module, name, None)
+            if kind is not None and "apply" in vars(kind):
+                kind.apply = recorded(kind.apply)
+
+    def recorded(apply):
+        def call(entry, *given, **named):
+            handler = getattr(entry, "handler", None)
+            told = getattr(handler, "__name__", None) or getattr(entry, "pattern_name", None)
+            if told:
+                write("*", told)
+            return apply(entry, *given, **named)
+
+        return call
+
+    return {
+        "torch._inductor.compiler_bisector": with_bisector,
+        "torch._inductor.pattern_matcher": with_patterns,
+    }
+
+
+class _Finder:
+    """Waits for the import of modules; `after` are functions that take one when it was imported, by its name."""
+
+    def __init__(self, after):
+        self.after = after
 
     def find_spec(self, name, path=None, target=None):
-        if name != "torch":
+        if name not in self.after:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec("torch")
+        act = self.after.pop(name)
+        spec = importlib.util.find_spec(name)
         if spec is None or spec.loader is None:
             return spec
         loader, execute = spec.loader, spec.loader.exec_module
 
         def exec_module(module):
             execute(module)
-            patch(module, self.wanted)
+            act(module)
 
         loader.exec_module = exec_module
         return spec
@@ -115,6 +163,16 @@ def _other_sitecustomize():
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-if os.environ.get("BISECT_COMPILE") and __name__ == "sitecustomize":
-    sys.meta_path.insert(0, _Finder(json.loads(os.environ["BISECT_COMPILE"])))
+def _wishes():
+    after = {}
+    if os.environ.get("BISECT_COMPILE"):
+        wanted = json.loads(os.environ["BISECT_COMPILE"])
+        after["torch"] = lambda torch: patch(torch, wanted)
+    if os.environ.get("BISECT_APPLICATIONS"):
+        after.update(record(os.environ["BISECT_APPLICATIONS"]))
+    return after
+
+
+if __name__ == "sitecustomize":
+    sys.meta_path.insert(0, _Finder(_wishes()))
     _other_sitecustomize()

@@ -24,6 +24,7 @@ from bisect_tool.trials.trial import run_trial
 
 HOOK = Path(environments.__file__).with_name("compile_switch.py")
 SEEN = "compile-seen.txt"
+APPLICATIONS = "applications.txt"
 ATTEMPTS = 2  # of a trial that the machine spoiled
 
 
@@ -32,13 +33,15 @@ class Variation:
     """Another way to run a case. `variables` decide what it does, and what its result is stored under.
 
     `places` are variables that name files and folders: they change nothing about the result. `switches`: `torch.compile` is
-    replaced, which must be seen to have happened. `is_kept` says whether what a stored trial left besides is still there.
+    replaced, which must be seen to have happened. `records`: the applications that the compiler bisector counts are written
+    down. `is_kept` says whether what a stored trial left besides is still there.
     """
 
     name: str
     variables: Mapping[str, str] = field(hash=False)
     places: Mapping[str, str] = field(default_factory=dict, hash=False)
     switches: bool = False
+    records: bool = False
     is_kept: Callable[[], bool] = field(default=lambda: True, hash=False)
 
 
@@ -113,8 +116,12 @@ class Bench:
         folder = self.cache.trials / f"{time.strftime('%Y%m%d')}-{uuid.uuid4().hex[:12]}"
         order = asked.order(varied)
         variables = {**order.variables, **variation.places}
+        if variation.switches or variation.records:
+            variables["PYTHONPATH"] = self._hook(variables)
         if variation.switches:
-            variables |= {"PYTHONPATH": self._hook(variables), "BISECT_COMPILE_SEEN": str(folder / SEEN)}
+            variables["BISECT_COMPILE_SEEN"] = str(folder / SEEN)
+        if variation.records:
+            variables["BISECT_APPLICATIONS"] = str(folder / APPLICATIONS)
         finished = run_trial(
             replace(order, variables=variables), programs=opened.programs, folder=folder, environ=self.environ
         )

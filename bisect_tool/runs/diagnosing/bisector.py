@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,13 +60,16 @@ class Stopped:
 class Bisection:
     """One run of the bisector. `judge` says what a trial shows when it finds the state in the folder that it is given.
 
-    `known` are the rungs that were judged before, by their names.
+    `applied` gives what was written down about the applications of a subsystem in the trial that counted them, by their number;
+    torch itself tells it only since 2.13 to another process. `known` are the rungs that were judged before, by their names.
     """
 
     judge: Callable[[Asked, Path], tuple[Shown, str]]
+    applied: Callable[[Asked], Sequence[str]] = lambda _asked: ()
     known: Mapping[str, Shown] = field(default_factory=dict)
     trials: int = 0
     _of: dict[str, int] = field(default_factory=dict)
+    _names: dict[str, Sequence[str]] = field(default_factory=dict)
 
     def run(
         self, opened: environments.Environment, scratch: Path, environ: Mapping[str, str], device: str
@@ -97,6 +100,7 @@ class Bisection:
         shown, detail = self._shown(asked, folder)
         if asked.state == "find_max_bounds" and asked.subsystem:
             self._of[asked.subsystem] = applications(folder, asked)
+            self._names[asked.subsystem] = self.applied(asked)
         if shown is Shown.WANTED:
             return "bad"
         if shown is Shown.PASSES:
@@ -115,13 +119,14 @@ class Bisection:
     def _result(self, value: Mapping[str, Any] | None) -> Bisected | Stopped:
         if value is None:
             return Stopped("every backend passes when the compiler bisector switches it on: it cannot see this failure")
-        subsystem = value["subsystem"] or None
+        subsystem, number = value["subsystem"] or None, value["number"]
+        names = self._names.get(subsystem or "", ())
         return Bisected(
             backend=value["backend"],
             subsystem=subsystem,
-            number=value["number"],
+            number=number,
             of=self._of.get(subsystem or ""),
-            what=value["what"],
+            what=names[number] if number is not None and number < len(names) else value["what"],
         )
 
 
@@ -133,6 +138,24 @@ def applications(folder: Path, asked: Asked) -> int:
             if line.startswith("high="):
                 return int(line.removeprefix("high=")) + 1
     return 0
+
+
+def names_of_applications(record: str, subsystem: str) -> list[str]:
+    """What each application of a subsystem was, by its number: the name of the pass, and the patterns that it applied.
+
+    `record` is what `bisect_tool.environments.compile_switch` has written.
+    """
+    found: list[tuple[str, list[str]]] = []
+    inside = False
+    for line in record.splitlines():
+        word, _, name = line.partition("\t")
+        if word == "*" and inside and name not in found[-1][1]:
+            found[-1][1].append(name)
+        elif word != "*":
+            inside = word == subsystem
+            if inside:
+                found.append((name, []))
+    return [f"{name}: {', '.join(patterns[:3])}" if patterns else name for name, patterns in found]
 
 
 def state_files(folder: Path) -> dict[str, str]:

@@ -25,7 +25,9 @@ _LINE = re.compile(
 )
 _COMMENT = re.compile(r"(?:^|\s)(?:#(?!include|pragma|define|if|endif|else)|//)\s?.*$")
 _PLACES = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+[\w.+-]*")
-_HASHES = re.compile(r"\b(?:c[a-z0-9]{50,52}|[0-9a-f]{32,64})\b")
+_HASHES = re.compile(
+    r"\b(?:c[a-z0-9]{50,52}|[0-9a-f]{32,64})\b|(?<![0-9a-f])[0-9a-f]{8}(?:[_-][0-9a-f]{4}){3}[_-][0-9a-f]{12}(?![0-9a-f])"
+)
 _STRAY = re.compile(r"\d+\.\d+\.\d+(?:\.dev\d+)?(?:\+\w+)?(?=['\"])")
 _BEGINS = re.compile(r"^async_compile = AsyncCompile\(\)")
 _ENDS = re.compile(r"^def (?:benchmark_compiled_module|get_args)\(|^if __name__ == ")

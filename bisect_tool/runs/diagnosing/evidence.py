@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from bisect_tool.runs.diagnosing.code_text import STAGES
 
 LOGS = ",".join(STAGES)
 LARGEST_LOG = 64 * 1024 * 1024  # bytes of a log that are looked at
-_LAUNCHERS = ("repro.py", "minifier_launcher.py")  # what the minifier left in the end, and what it starts from
+LAUNCHER = "minifier_launcher.py"
+_LEFT = ("repro.py", LAUNCHER)  # what the minifier left in the end, and what it starts from
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +45,37 @@ class Evidence:
         """Where the minifier writes."""
         return self._made("minifier")
 
+    def launcher(self) -> Path | None:
+        """The newest program that torch left to start the minifier with, None when it left none."""
+        return self._newest(LAUNCHER)
+
     def minified(self) -> Path | None:
         """The smallest program that the minifier left, None when it left none."""
-        for name in _LAUNCHERS:
-            found = [path for path in self.minifier.rglob(name) if "checkpoints" not in path.parts]
-            if found:
-                return max(found, key=lambda path: path.stat().st_mtime)
-        return None
+        return next((path for path in map(self._newest, _LEFT) if path is not None), None)
+
+    def _newest(self, name: str) -> Path | None:
+        found = [path for path in self.minifier.rglob(name) if "checkpoints" not in path.parts]
+        return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
     def step_file(self, name: str) -> Path:
         """Where the state after one step of the compiler bisector is kept."""
         return self._made("bisector") / f"{_plain(name)}.json"
 
-    def keep_step(self, name: str, state: Path) -> None:
-        """Keep the bisector's state as a trial left it."""
+    def keep_step(self, name: str, state: Path, applications: Path) -> None:
+        """Keep the bisector's state as a trial left it, and what it wrote about applications."""
         path = self.step_file(name)
+        with suppress(FileNotFoundError):
+            path.with_suffix(".applications.txt").write_bytes(applications.read_bytes())
         part = path.with_suffix(".part")
         part.write_text(json.dumps(state_files(state), indent=1))
         part.replace(path)
+
+    def applications_of(self, name: str) -> str:
+        """What a step wrote about applications; empty when it wrote nothing."""
+        try:
+            return self.step_file(name).with_suffix(".applications.txt").read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return ""
 
     def restore_step(self, name: str, state: Path) -> None:
         """Put it back, so that the bisector goes on as if the trial had just run."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import tempfile
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bisect_tool.environments.environment import Environment
 from bisect_tool.environments.installing import purelib_of
+from bisect_tool.environments.isolation import isolated_environment
+from bisect_tool.reports import events
 from bisect_tool.reports.diagnosis import BisectorPart, CodePart, Diagnosis, RungPart
-from bisect_tool.runs.diagnosing.bench import Bench, Tried, Variation, switching
-from bisect_tool.runs.diagnosing.bisector import Asked, Bisection, Stopped
+from bisect_tool.runs.diagnosing.bench import APPLICATIONS, Bench, Tried, Variation, switching
+from bisect_tool.runs.diagnosing.bisector import Asked, Bisection, Stopped, names_of_applications
 from bisect_tool.runs.diagnosing.changes import Change
 from bisect_tool.runs.diagnosing.code_text import compare, stages_in
 from bisect_tool.runs.diagnosing.evidence import LOGS, Evidence
@@ -21,10 +25,11 @@ from bisect_tool.runs.diagnosing.rungs import rungs_for
 from bisect_tool.runs.report_words import Names
 from bisect_tool.spec.model import Case
 from bisect_tool.trials.failure import SignatureKind
+from bisect_tool.trials.process import run_process
 
 INDUCTOR = "inductor"
 HAS_SUBSYSTEMS = (INDUCTOR, "aot_eager_decomp_partition")
-MINIFIER_TIME = 300.0  # seconds for making the program smaller
+MINIFIER_TIME = 120.0  # seconds for making the program smaller
 _PASSES = "torch/_inductor"  # where the functions of passes are looked for
 
 
@@ -101,7 +106,7 @@ class Visit:
         if shown.get(INDUCTOR) is not Shown.WANTED or (blamed.rung is not None and blamed.rung not in HAS_SUBSYSTEMS):
             return None, 0
         number = self.change.with_
-        bisection = Bisection(self._judge_step, shown)
+        bisection = Bisection(self._judge_step, self._applied, shown)
         found = bisection.run(
             self.opened[number],
             self.evidence.folder / "driver",
@@ -117,14 +122,18 @@ class Visit:
             name=f"compiler bisector, {name}",
             variables={"BISECT_COMPILER_STEP": name},
             places={"TORCHINDUCTOR_CACHE_DIR": str(state.parent)},
+            records=True,
             is_kept=lambda: evidence.step_file(name).is_file(),
         )
         tried = self.bench.try_one(self._case, self.change.with_, self.opened[self.change.with_], variation)
         if tried.stored:
             evidence.restore_step(name, state)
         else:
-            evidence.keep_step(name, state)
+            evidence.keep_step(name, state, self.bench.cache.root / tried.folder / APPLICATIONS)
         return shown_by(tried.verdict, self.change.failure)
+
+    def _applied(self, asked: Asked) -> list[str]:
+        return names_of_applications(self.evidence.applications_of(asked.name), asked.subsystem or "")
 
     def _code(self) -> CodePart:
         """The graphs and the code of both builds, and how they differ."""
@@ -167,16 +176,38 @@ class Visit:
             variables={"TORCHDYNAMO_REPRO_AFTER": after, "TORCHDYNAMO_REPRO_LEVEL": level},
             places={"TORCH_COMPILE_DEBUG_DIR": str(self.evidence.minifier)},
         )
-        self.bench.try_one(self._case, number, self.opened[number], variation)
+        tried = self.bench.try_one(self._case, number, self.opened[number], variation)
+        launcher = self.evidence.launcher()
+        if launcher is not None and not tried.stored:
+            self._minify(launcher)
         left = self.evidence.minified()
         return None if left is None else self._relative(left)
 
+    def _minify(self, launcher: Path) -> None:
+        """Let the minifier work for a while; what it has found by then stays in its folder."""
+        self.bench.tell(events.Notice(f"{self._label(self.change.with_)}: minifying for at most {MINIFIER_TIME:.0f} s"))
+        opened = self.opened[self.change.with_]
+        device = self.bench.session.asked.device.name
+        with tempfile.TemporaryDirectory(dir=launcher.parent, prefix="caches-", ignore_cleanup_errors=True) as scratch:
+            environ = isolated_environment(
+                self.bench.environ, scratch=Path(scratch), programs=opened.programs, device=device
+            )
+            ended = run_process(
+                [str(opened.programs / "python"), str(launcher)],
+                environ=environ,
+                folder=launcher.parent,
+                timeout=MINIFIER_TIME,
+                mark=uuid.uuid4().hex,
+            )
+        (launcher.parent / "minifier.log").write_text(ended.output, encoding="utf-8", errors="backslashreplace")
+
     def _file_of_pass(self, found: Bisected | None) -> tuple[str, ...]:
         """The files of this build that define a function of the name that the bisector gives."""
-        if found is None or found.what is None or not re.fullmatch(r"[A-Za-z_]\w{5,}", found.what):
+        names = [name for name in names_in(found) if "_" in name]
+        if not names:
             return ()
         site = purelib_of(self.opened[self.change.with_].folder / "venv")
-        defines = re.compile(rf"^\s*(?:def|class) {found.what}\b", re.MULTILINE)
+        defines = re.compile(rf"^\s*(?:def|class) (?:{'|'.join(map(re.escape, names))})\b", re.MULTILINE)
         return tuple(
             str(path.relative_to(site))
             for path in sorted((site / _PASSES).rglob("*.py"))

@@ -1,10 +1,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from bisect_tool.runs.diagnosing.bisector import Asked, Bisection, Stopped, applications, restore_state, state_files
+from bisect_tool.runs.diagnosing.bisector import (
+    Asked,
+    Bisection,
+    Stopped,
+    applications,
+    names_of_applications,
+    restore_state,
+    state_files,
+)
 from bisect_tool.runs.diagnosing.ladder import Shown
 from bisect_tool.runs.diagnosing.naming import Bisected
 
@@ -23,7 +31,7 @@ def ask(
     return {"asks": asked, "folder": "/nowhere/bisect"}
 
 
-def converse(bisection: Bisection, *said: dict[str, object]) -> tuple[Bisected | Stopped, list[str]]:
+def converse(bisection: Bisection, *said: Mapping[str, object]) -> tuple[Bisected | Stopped, list[str]]:
     answers: list[str] = []
     lines: Iterator[str] = iter([json.dumps(one) + "\n" for one in said])
     return bisection.converse(lines, answers.append), answers
@@ -51,7 +59,7 @@ def test_another_failure_stops_it_without_an_answer() -> None:
 
 def test_what_the_ladder_has_judged_is_not_run_again() -> None:
     known = {"eager": Shown.PASSES, "aot_eager_decomp_partition": Shown.PASSES, "inductor": Shown.WANTED}
-    bisection = Bisection(lambda _asked, _folder: (Shown.OTHER, "must not be run"), known)
+    bisection = Bisection(lambda _asked, _folder: (Shown.OTHER, "must not be run"), known=known)
     asked = [
         ask("eager"),
         ask("aot_eager_decomp_partition"),
@@ -72,6 +80,23 @@ def test_how_often_a_subsystem_was_applied(tmp_path: Path) -> None:
     bisection = judging({f"inductor, {POST}: find_max_bounds": Shown.WANTED})
     assert converse(bisection, HAS, counts, result)[0] == Bisected("inductor", POST, 2, 7, "pass_a")
     assert applications(tmp_path, Asked("inductor", "lowerings")) == 0
+
+
+def test_the_record_of_applications_names_passes_and_their_patterns() -> None:
+    record = f"{POST}\tremove_noop_ops\n-\t\n*\tnot_ours\n{POST}\tpass_pattern_1\n*\tfold_cat\n*\tfold_cat\n*\tpad\n"
+    assert names_of_applications(record, POST) == ["remove_noop_ops", "pass_pattern_1: fold_cat, pad"]
+    assert names_of_applications("", POST) == []
+
+
+def test_the_record_has_a_better_name_than_the_bisector() -> None:
+    counts = ask("inductor", POST, "find_max_bounds")
+    result = {"result": {"backend": "inductor", "subsystem": POST, "number": 1, "what": None}}
+    bisection = Bisection(
+        lambda _asked, _folder: (Shown.WANTED, ""), lambda _asked: ["noop", "pass_pattern_1: fold_cat"]
+    )
+    found, _ = converse(bisection, HAS, counts, result)
+    assert isinstance(found, Bisected)
+    assert found.what == "pass_pattern_1: fold_cat"
 
 
 def test_builds_without_a_bisector_and_one_that_breaks() -> None:
