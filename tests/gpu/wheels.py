@@ -30,15 +30,18 @@ _SHOWN_VERSIONS = re.compile(r"Available versions: (.+)")
 @click.option("--python", default="3.12", show_default=True, help="The Python of the GPU machine.")
 @click.option("--only", default="torch,liger,tool", show_default=True, help="Groups, with commas.")
 @click.option("--torch", "versions", multiple=True, default=tuple(TRITON), show_default=True, help="Releases of torch.")
-@click.option("--liger", "count", default=100, show_default=True, help="How many of the newest dates of Liger.")
-def main(folder: Path, python: str, only: str, versions: tuple[str, ...], count: int) -> None:
+@click.option("--liger", "count", default=100, show_default=True, help="How many dates of Liger, spread evenly.")
+@click.option("--since", default="20260310", show_default=True, help="The first of them.")
+@click.option("--until", default="20260905", show_default=True, help="The last of them.")
+def main(folder: Path, python: str, only: str, versions: tuple[str, ...], count: int, since: str, until: str) -> None:
     """Fetch wheels into FOLDER; what is there already is not fetched again."""
     folder.mkdir(parents=True, exist_ok=True)
     groups = {name.strip() for name in only.split(",")}
     if "torch" in groups:
         fetch(folder, python, torch_requirements(versions))
     if "liger" in groups:
-        fetch(folder, python, (f"{LIGER}=={version}" for version in spread(dated(LIGER, python), count)))
+        found = [version for version in dated(LIGER, python) if since <= _date(version)[:8] <= until]
+        fetch(folder, python, (f"{LIGER}=={version}" for version in spread(found, count)))
     if "tool" in groups:
         fetch_locked(folder, python)
     sizes = {path.name: path.stat().st_size for path in sorted(folder.glob("*.whl"))}
@@ -59,8 +62,10 @@ def torch_requirements(versions: Iterable[str]) -> list[str]:
 
 
 def spread(versions: Sequence[str], count: int) -> list[str]:
-    """At most `count` of the newest versions."""
-    return list(versions[-count:])
+    """At most `count` of the versions, evenly spread, with both ends."""
+    if len(versions) <= count or count < 2:
+        return list(versions[-count:])
+    return [versions[round(number * (len(versions) - 1) / (count - 1))] for number in range(count)]
 
 
 def dated(package: str, python: str) -> list[str]:

@@ -22,11 +22,12 @@ def adapted(place: Place, name: str, use: str, more: Mapping[str, object] | None
     folder = place.specs / use / name
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(source, folder)
+    beside = AS_THEY_ARE_KEYS if keys.get("package", "torch") == "torch" else {"base": "system"}
     own: dict[str, object] = {
         "python": place.python,
         "channel": "wheelhouse",
         "device": place.device,
-        **AS_THEY_ARE_KEYS,
+        **beside,
     }
     (folder / "spec.yaml").write_text(yaml.safe_dump({**keys, **own, **(more or {})}, sort_keys=False))
     return folder / "spec.yaml"

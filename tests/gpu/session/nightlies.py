@@ -55,7 +55,7 @@ def _run(place: Place, index: NightlyIndex, newer: str, variant: str) -> int:
         if path
     ]
     requires = [f"{path.name.split('-')[0].replace('_', '-')} @ {path.as_uri()}" for path in needs]
-    more = {"channel": "nightly", "requires": requires, "base": "system"}
+    more = {"channel": "nightly", "requires": requires}
     spec = adapted(place, SPEC, "nightlies", more)
     if spec is None:
         raise SystemExit(f"{SPEC} does not run on {place.device}")

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bisect_tool.spec.model import Spec
+
 ROOT = Path(__file__).resolve().parents[3]
 
-# How builds from a wheelhouse are put over the packages of an interpreter that has older CUDA libraries than they name: kept
-# here alone, as words of `bisect run` and as keys of the spec.
+# How torch from a wheelhouse is put over the packages of an interpreter that has other CUDA libraries than it names: its own
+# triton and one NCCL and NVSHMEM for all beside it, the other libraries as the base has them.
+_BESIDE = ("triton", "nvidia-nccl-cu13==2.30.7", "nvidia-nvshmem-cu13==3.7.2")
+_AS_IS = {"as_is": ["nvidia-*", "cuda-*", "setuptools"]} if "as_is" in Spec.model_fields else {}
 AS_THEY_ARE_WORDS: tuple[str, ...] = ()
-AS_THEY_ARE_KEYS: Mapping[str, object] = {"base": "system"}
+AS_THEY_ARE_KEYS: Mapping[str, object] = {"base": "system", "requires": list(_BESIDE), **_AS_IS}
 
 
 @dataclass(frozen=True, slots=True)
