@@ -27,7 +27,7 @@ _SHOWN_VERSIONS = re.compile(r"Available versions: (.+)")
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--python", default="3.12", show_default=True, help="The Python of the GPU machine.")
+@click.option("--python", default="3.12.3", show_default=True, help="The whole version of Python on the GPU machine.")
 @click.option("--only", default="torch,liger,tool", show_default=True, help="Groups, with commas.")
 @click.option("--torch", "versions", multiple=True, default=tuple(TRITON), show_default=True, help="Releases of torch.")
 @click.option("--liger", "count", default=100, show_default=True, help="How many dates of Liger, spread evenly.")
