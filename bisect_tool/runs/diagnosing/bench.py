@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import time
@@ -148,10 +149,13 @@ class Bench:
 
     def _hook(self, variables: Mapping[str, str]) -> str:
         """The path that makes Python load the hook, before what the spec itself puts there."""
-        place = self.evidence / "hook"
+        place = self.evidence / f"hook-{hashlib.sha256(HOOK.read_bytes()).hexdigest()[:8]}"
         place.mkdir(parents=True, exist_ok=True)
         if not (place / "sitecustomize.py").exists():
-            shutil.copyfile(HOOK, place / "sitecustomize.py")
+            # Whole or not at all: several trials may begin at once.
+            part = place / f"part-{uuid.uuid4().hex}"
+            shutil.copyfile(HOOK, part)
+            part.replace(place / "sitecustomize.py")
         return ":".join(part for part in (str(place), variables.get("PYTHONPATH", "")) if part)
 
     def _believed(self, verdict: Verdict, folder: Path, variation: Variation) -> Verdict:

@@ -108,7 +108,7 @@ def _sentence(
         told.append(f"the two builds differ first in {STAGES[first]}")
     elif without or with_:
         told.append("what both builds made of it is the same" if not missing else "as far as both came, it is the same")
-    told += [f"{STAGES[stage]} is missing on {labels[1] if stage in without else labels[0]}" for stage in missing[:1]]
+    told += [f"{labels[1] if stage in without else labels[0]} never came to {STAGES[stage]}" for stage in missing[:1]]
     if first is not None:
         told += _kernels(without[first], with_[first], labels)
     return "; ".join(told) or "no code was logged"

@@ -45,6 +45,14 @@ class Evidence:
         """Where the minifier writes."""
         return self._made("minifier")
 
+    def is_minified(self) -> bool:
+        """Whether the minifier has had its time."""
+        return (self.minifier / "ended").exists()
+
+    def note_minified(self) -> None:
+        """It has."""
+        (self.minifier / "ended").touch()
+
     def launcher(self) -> Path | None:
         """The newest program that torch left to start the minifier with, None when it left none."""
         return self._newest(LAUNCHER)

@@ -175,11 +175,14 @@ class Visit:
             name="minifier",
             variables={"TORCHDYNAMO_REPRO_AFTER": after, "TORCHDYNAMO_REPRO_LEVEL": level},
             places={"TORCH_COMPILE_DEBUG_DIR": str(self.evidence.minifier)},
+            is_kept=self.evidence.is_minified,
         )
         tried = self.bench.try_one(self._case, number, self.opened[number], variation)
         launcher = self.evidence.launcher()
-        if launcher is not None and not tried.stored:
-            self._minify(launcher)
+        if not tried.stored:
+            if launcher is not None:
+                self._minify(launcher)
+            self.evidence.note_minified()
         left = self.evidence.minified()
         return None if left is None else self._relative(left)
 
