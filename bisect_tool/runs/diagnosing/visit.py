@@ -63,7 +63,7 @@ class Visit:
             bisector=_bisector_part(bisected, trials) if bisected is not None else None,
             code=code,
             minified=self._minified(blamed),
-            files=(*self._file_of_pass(found), *files_of(blamed.rung, found)) if part else (),
+            files=tuple(dict.fromkeys((*self._file_of_pass(found), *files_of(blamed.rung, found)))) if part else (),
             names=names_in(found),
             evidence=self._relative(self.evidence.folder),
         )
