@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,11 @@ from tests.gpu.session.place import Place, place_in
 @click.option("--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True)
 @click.option("--limit", default=840.0, show_default=True, help="Seconds for all of it.")
 @click.option("--together", is_flag=True, help="Start the parts at once instead of one after the other.")
+@click.option(
+    "--job", "patterns", multiple=True, help="Only jobs of that name, `*` stands for anything; may be repeated."
+)
 @click.option("--again", is_flag=True, help="Also what was done well before.")
-def main(only: str, device: str, limit: float, *, together: bool, again: bool) -> None:
+def main(only: str, device: str, limit: float, patterns: tuple[str, ...], *, together: bool, again: bool) -> None:
     """Run parts of the session; exit status 1 when a job did not end well."""
     names = [name.strip() for name in only.split(",") if name.strip()]
     if unknown := [name for name in names if name not in PARTS]:
@@ -36,7 +40,8 @@ def main(only: str, device: str, limit: float, *, together: bool, again: bool) -
     say = _Speaker(time.monotonic())
     say.say(f"{device}: {state['machine']['gpu']}")
     for group in [names] if together else [[name] for name in names]:
-        jobs = [job for name in group for job in PARTS[name](place) if again or not _is_done(state, job)]
+        found = [job for name in group for job in PARTS[name](place) if again or not _is_done(state, job)]
+        jobs = [job for job in found if not patterns or any(fnmatch(job.name, pattern) for pattern in patterns)]
         say.say(f"{', '.join(group)}: {len(jobs)} to run, {max(0, deadline - time.monotonic()):.0f} s left")
         _run(place, state, jobs, say, deadline)
     gather(place, state)
