@@ -23,7 +23,7 @@ from tests.gpu.session.place import Place, place_in
 @click.command()
 @click.option("--only", default=",".join(PARTS), show_default=True, help="Parts, with commas, in their order.")
 @click.option("--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True)
-@click.option("--limit", default=840.0, show_default=True, help="Seconds for all of it.")
+@click.option("--limit", default=560.0, show_default=True, help="Seconds for all of it.")
 @click.option("--together", is_flag=True, help="Start the parts at once instead of one after the other.")
 @click.option(
     "--job", "patterns", multiple=True, help="Only jobs of that name, `*` stands for anything; may be repeated."

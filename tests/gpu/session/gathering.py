@@ -6,12 +6,14 @@ import json
 import subprocess
 import tarfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tests.gpu.session.place import ROOT, Place
 
 _VERSIONS = "import json, torch; print(json.dumps({'torch': torch.__version__, 'cuda': torch.version.cuda}))"
-LARGEST_LOG = 4_000_000  # bytes of a log in the archive; its end says most
+LARGEST_LOG = 4_000_000  # bytes of a log in the archive
+LARGEST_ARCHIVE = 15_000_000  # bytes; what is larger does not come back from the machine
 
 
 def machine(place: Place) -> dict[str, Any]:
@@ -48,12 +50,19 @@ def gather(place: Place, state: Mapping[str, Any]) -> None:
     summary = {**state, "reports": {name: _short(report) for name, report in reports.items()}}
     (place.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     (place.out / "summary.md").write_text("\n".join(_lines(summary)) + "\n")
-    with tarfile.open(place.out / "results.tar.gz", "w:gz") as archive:
+    results = place.out / "results.tar.gz"
+    _pack(place, results, with_evidence=True)
+    if results.stat().st_size > LARGEST_ARCHIVE:
+        _pack(place, results, with_evidence=False)
+
+
+def _pack(place: Place, results: Path, *, with_evidence: bool) -> None:
+    with tarfile.open(results, "w:gz") as archive:
         archive.add(place.reports, "reports")
         for log in sorted(place.logs.glob("*.log")):
             if log.stat().st_size <= LARGEST_LOG:
                 archive.add(log, f"logs/{log.name}")
-        for folder in sorted(place.cache.glob("trials/diagnosis-*")):
+        for folder in sorted(place.cache.glob("trials/diagnosis-*")) if with_evidence else ():
             archive.add(folder, f"evidence/{folder.name}", filter=_is_small)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -19,18 +21,18 @@ from tests.rig.nightly_index.plan import Real, abi_of
 
 SPEC = "diagonal-scatter-grad"  # in 2.12.1, not in 2.13.0
 FIRST, LAST, FIXED = date(2026, 8, 1), date(2026, 9, 29), date(2026, 9, 3)
-OLDER, NEWER = "2.12.1", "2.13.0"  # of one triton and one NCCL
+OLDER, NEWER = "2.12.1", ("2.13.0", "2.14.1")  # the first of these that is there: 2.13.0 has the triton of 2.12.1
+ROOM = "26GB"  # an own cache, removed afterwards: the disk of the machine is small
 
 
 @click.command()
 @click.option("--device", default="cuda")
-@click.option("--older", default=OLDER)
-@click.option("--newer", default=NEWER)
 @click.option("--variant", default="cu130")
-def main(device: str, older: str, newer: str, variant: str) -> None:
+def main(device: str, variant: str) -> None:
     """Find the nightly that has the fix, and check that it is the planted one."""
     place = place_in(os.environ, device).made()
-    wheels = [_wheel(place.wheels, version) for version in (older, newer)]
+    newer = next((version for version in NEWER if _found(place.wheels, "torch", version)), NEWER[0])
+    wheels = [_wheel(place.wheels, version) for version in (OLDER, newer)]
     plan = NightlyPlan(
         first=FIRST,
         last=LAST,
@@ -41,11 +43,29 @@ def main(device: str, older: str, newer: str, variant: str) -> None:
     with NightlyIndex(plan) as index:
         index.today = LAST + timedelta(days=40)
         started = time.monotonic()
-        status = _run(place, index, newer, variant)
+        try:
+            status = _run(place, index, newer, variant)
+        finally:
+            shutil.rmtree(_cache(place), ignore_errors=True)
         click.echo(
             f"bisect ended with {status} after {time.monotonic() - started:.0f} s; requests {dict(index.requests.counts())}"
         )
-    sys.exit(status)
+    sys.exit(status or _checked(place))
+
+
+def _cache(place: Place) -> Path:
+    return place.home / "cache-nightlies"
+
+
+def _checked(place: Place) -> int:
+    """0 when the answer is the nightly that was planted, 1 for any other."""
+    report = json.loads((place.reports / "nightlies.json").read_text())
+    ends = [episode["fixed"] for failure in report["failures"] for episode in failure["episodes"]]
+    right = [end for end in ends if f"dev{FIXED:%Y%m%d}" in str(end["first_without"]) and end["kind"] == "exact"]
+    click.echo(
+        f"fixed in {[end['first_without'] for end in ends]}, planted on {FIXED}: {'right' if right else 'wrong'}"
+    )
+    return 0 if len(right) == len(ends) == 1 else 1
 
 
 def _run(place: Place, index: NightlyIndex, newer: str, variant: str) -> int:
@@ -62,6 +82,7 @@ def _run(place: Place, index: NightlyIndex, newer: str, variant: str) -> int:
     words = place.bisect("run", str(spec), "--variant", variant, "--from", FIRST.isoformat(), "--to", LAST.isoformat())
     words += ["--verify", "1", "--plain", "--json", str(place.reports / "nightlies.json")]
     words += ["--markdown", str(place.reports / "nightlies.md")]
+    words += ["--max-cache", ROOM, "--cache", str(_cache(place))]
     environ = {**os.environ, "BISECT_NIGHTLY_INDEX": index.address, "BISECT_INDEX": index.default_index}
     return subprocess.run(words, env=environ, check=False).returncode
 
