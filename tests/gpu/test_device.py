@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+from pathlib import Path
 
 import pynvml
 from packaging.version import Version
 
+from bisect_tool.environments.health import PROBE
 from bisect_tool.runs.device import Device, choose_device
 from bisect_tool.trials.failure import Passed
 from tests.gpu.conftest import Run
@@ -64,3 +68,23 @@ def test_a_trial_sees_no_gpu_when_none_is_given_to_it(run: Run) -> None:
 
 def test_a_hidden_gpu_is_not_chosen() -> None:
     assert choose_device(("cuda", "cpu"), {"CUDA_VISIBLE_DEVICES": ""}).name == "cpu"
+
+
+def test_the_health_check_computes_on_the_gpu_and_tells_what_it_found(
+    gpu: Device, programs: Path, tmp_path: Path
+) -> None:
+    script = shutil.copy(PROBE, tmp_path / "probe.py")
+    done = subprocess.run(
+        [str(programs / "python"), str(script), "torch", "cuda"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    found = json.loads(done.stdout.strip().splitlines()[-1])
+    facts = found["torch"]
+    assert (facts["gpu"], facts["version"].split("+")[0]) == (gpu.kind, found["version"].split("+")[0])
+    assert gpu.capability is not None
+    assert facts["capability"] == "%d.%d" % gpu.capability
+    assert facts["arch_list"]
+    assert not found.get("unfit")
