@@ -85,6 +85,6 @@ def test_the_health_check_computes_on_the_gpu_and_tells_what_it_found(
     facts = found["torch"]
     assert (facts["gpu"], facts["version"].split("+")[0]) == (gpu.kind, found["version"].split("+")[0])
     assert gpu.capability is not None
-    assert facts["capability"] == "%d.%d" % gpu.capability
+    assert facts["capability"] == ".".join(map(str, gpu.capability))
     assert facts["arch_list"]
     assert not found.get("unfit")
