@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 
 from bisect_tool.environments import environment as environments
 from bisect_tool.environments.cache_folder import CacheFolder
@@ -70,6 +71,7 @@ class Bench:
     tell: Callable[[events.Event], None]
     evidence: Path
     jobs: int = 1
+    _one_speaks: Lock = field(default_factory=Lock, repr=False)
 
     def try_all(
         self, case: Case, number: int, opened: environments.Environment, variations: Sequence[Variation]
@@ -90,7 +92,8 @@ class Bench:
         if known is not None:
             return known
         version = self.session.asked.builds[number].version
-        self.tell(events.Notice(f"{version}: {case.name}, {variation.name}"))
+        with self._one_speaks:  # views are not made for several threads
+            self.tell(events.Notice(f"{version}: {case.name}, {variation.name}"))
         for _ in range(ATTEMPTS):
             tried = self._run(varied, number, opened, variation)
             if not isinstance(tried.verdict, MachineAtFault):

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bisect_tool.reports.diagnosis import Diagnosis
+from bisect_tool.runs.diagnosing.rungs import rung_called
 
 ARROW = " → "
+UNCOMPILED = "uncompiled"  # the rung, and what is said instead of a part of the compiler
 
 # Where the code of a rung or subsystem lies; one that ends in `/` is a folder.
 _FILES: Mapping[str, tuple[str, ...]] = {
@@ -68,6 +70,13 @@ def words_of_bisected(found: Bisected) -> str:
     return ARROW.join(parts)
 
 
+def words_of_rung(rung: str | None) -> str | None:
+    """`eager: Dynamo`: the rung at which the failure begins, with what it adds where its name does not say it."""
+    if rung is None or rung in (UNCOMPILED, "inductor"):
+        return rung
+    return f"{rung}: {rung_called(rung).adds}"
+
+
 def files_of(rung: str | None, found: Bisected | None) -> tuple[str, ...]:
     """The files and folders where the part lies, the most precise first."""
     if found is None:
@@ -88,6 +97,6 @@ def summary_of(diagnosis: Diagnosis) -> str:
     where = f"{diagnosis.failure} of {diagnosis.case} on {diagnosis.build}"
     if diagnosis.part is None:
         return f"Which part of the compiler makes {where} was not found: {diagnosis.sentence}."
-    if diagnosis.part == "uncompiled":
+    if diagnosis.part == UNCOMPILED:
         return f"{where} is not made by the compiler: it fails without it, too."
     return f"The part of the compiler that makes {where}: {diagnosis.part}."

@@ -20,7 +20,7 @@ from bisect_tool.runs.diagnosing.changes import Change
 from bisect_tool.runs.diagnosing.code_text import compare, stages_in
 from bisect_tool.runs.diagnosing.evidence import LOGS, Evidence
 from bisect_tool.runs.diagnosing.ladder import Blamed, Shown, Step, climb, conditions, shown_by
-from bisect_tool.runs.diagnosing.naming import Bisected, files_of, names_in, words_of_bisected
+from bisect_tool.runs.diagnosing.naming import Bisected, files_of, names_in, words_of_bisected, words_of_rung
 from bisect_tool.runs.diagnosing.rungs import rungs_for
 from bisect_tool.runs.report_words import Names
 from bisect_tool.spec.model import Case
@@ -51,7 +51,7 @@ class Visit:
         bisected, trials = self._bisect(steps, blamed)
         found = bisected if isinstance(bisected, Bisected) else None
         code = self._code()
-        part = words_of_bisected(found) if found else blamed.rung
+        part = words_of_bisected(found) if found else words_of_rung(blamed.rung)
         made = Diagnosis(
             case=change.case,
             failure=Names(session).id_of(change.failure),

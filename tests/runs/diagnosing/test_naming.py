@@ -1,7 +1,14 @@
 from __future__ import annotations
 
 from bisect_tool.reports.diagnosis import Diagnosis
-from bisect_tool.runs.diagnosing.naming import Bisected, files_of, names_in, summary_of, words_of_bisected
+from bisect_tool.runs.diagnosing.naming import (
+    Bisected,
+    files_of,
+    names_in,
+    summary_of,
+    words_of_bisected,
+    words_of_rung,
+)
 
 PASS = Bisected("inductor", "post_grad_passes", 2, 7, "pointless_cumsum_replacement")
 SETTING = Bisected("inductor", "inductor_layout_optimization", 0, None, "inductor_layout_optimization")
@@ -13,6 +20,13 @@ def test_the_part_in_words() -> None:
     assert words_of_bisected(Bisected("inductor", "lowerings", 4, None, None)) == "inductor → lowerings → application 5"
     assert words_of_bisected(SETTING) == "inductor → setting layout_optimization"
     assert words_of_bisected(Bisected("aot_eager")) == "aot_eager"
+
+
+def test_a_rung_in_words() -> None:
+    assert words_of_rung("eager") == "eager: Dynamo"
+    assert words_of_rung("inductor") == "inductor"
+    assert words_of_rung("uncompiled") == "uncompiled"
+    assert words_of_rung(None) is None
 
 
 def test_where_the_part_lies() -> None:
