@@ -64,7 +64,7 @@ def _format_options(function: Any) -> Any:
     help="Find out which part of the compiler makes the failure, on both builds of a change.",
 )
 @click.option(
-    "--jobs",
+    "--diagnose-jobs",
     type=click.IntRange(1, 64),
     default=1,
     metavar="N",
@@ -83,7 +83,7 @@ def command(
     explain: bool,
     isolate: bool,
     diagnose: bool,
-    jobs: int,
+    diagnose_jobs: int,
     retry_untestable: bool,
     **flags: Any,
 ) -> int:
@@ -108,7 +108,7 @@ def command(
         prior=flags.pop("prior"),
         isolate=isolate,
         diagnose=diagnose,
-        jobs=jobs,
+        diagnose_jobs=diagnose_jobs,
     )
     workshop = open_workshop(settings, os.environ)
     try:

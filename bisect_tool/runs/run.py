@@ -249,7 +249,7 @@ class _Run:
         """Which part of the compiler makes the changes that the last channel with any has shown."""
         shown = next((one for one in reversed(course.sessions) if one.boundaries()), None)
         if shown is not None:
-            clinic = Clinic(shown, self.workshop.cache, self.workshop.environ, self.tell, self.wishes.jobs)
+            clinic = Clinic(shown, self.workshop.cache, self.workshop.environ, self.tell, self.wishes.diagnose_jobs)
             course.diagnoses = clinic.diagnose()
         if not course.diagnoses:
             course.notes.append(

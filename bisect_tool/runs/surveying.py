@@ -30,8 +30,8 @@ COMMITS = "commit"  # the channel whose builds are commits
 class Wishes:
     """What the command line adds to a spec: how builds are listed, how the search goes, and whether it explains itself.
 
-    `prior` is `history` when the commits between the builds say where to look first, else `none`. `jobs` is how many trials
-    of a diagnosis run side by side.
+    `prior` is `history` when the commits between the builds say where to look first, else `none`. `diagnose_jobs` is how
+    many trials of a diagnosis run side by side.
     """
 
     pre: bool = False
@@ -43,7 +43,7 @@ class Wishes:
     prior: str = "none"
     isolate: bool = False
     diagnose: bool = False
-    jobs: int = 1
+    diagnose_jobs: int = 1
 
 
 @dataclass(frozen=True, slots=True)

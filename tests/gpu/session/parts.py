@@ -40,7 +40,9 @@ def specs(place: Place) -> list[Job]:
 def diagnose(place: Place) -> list[Job]:
     """Which part of the compiler, after the same searches, whose results are known by then."""
     return [
-        job for name in DIAGNOSED for job in _searched(place, name, ("--diagnose", "--jobs", "4"), 570, "diagnose-")
+        job
+        for name in DIAGNOSED
+        for job in _searched(place, name, ("--diagnose", "--diagnose-jobs", "4"), 570, "diagnose-")
     ]
 
 
