@@ -25,7 +25,8 @@ def command(asked: str, options: tuple[str, ...], **flags: Any) -> int:
     """Find out which part of the compiler makes the failures of RUN, or of a SPEC.
 
     RUN is the beginning of an id (`bisect replay` lists them), `last` the newest run; a SPEC is searched first, as by `bisect
-    run`. What is known already is not run again. Everything that `bisect run` takes may follow: `--json FILE`, `--diagnose-jobs N`, …
+    run`. What is known already is not run again. Everything that `bisect run` takes may follow: `--json FILE`,
+    `--diagnose-jobs N`, …
 
     On the build with the failure and on its neighbour without: a ladder of backends, dynamic and static shapes, CUDA graphs;
     then PyTorch's own compiler bisector, the generated code of both, the minifier (docs/gpu.md).
