@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
+from bisect_tool.builds.channel import names
+from bisect_tool.spec.reading import load_all
 from tests.gpu.session import adapting
 from tests.gpu.session.gathering import gather
 from tests.gpu.session.jobs import Job, run_jobs
 from tests.gpu.session.parts import PARTS
-from tests.gpu.session.place import Place
+from tests.gpu.session.place import ROOT, Place
 from tests.gpu.test_failures import REPROS, expected_of, is_memory
 from tests.gpu.wheels import NCCL, NVSHMEM, spread, torch_requirements
 
@@ -109,3 +111,15 @@ def test_what_is_fetched_for_torch() -> None:
 def test_every_script_that_fails_has_words_that_are_expected() -> None:
     unknown = [path.stem for path in REPROS if expected_of(path) is None and not is_memory(path)]
     assert unknown == []
+
+
+def test_every_adapted_spec_is_one_that_the_tool_reads(place: Place) -> None:
+    cuda = Place(place.home, place.out, place.wheels, place.python, "cuda")
+    paths = [
+        adapting.adapted(cuda, path.parent.name, "check") for path in sorted((ROOT / "repro_specs").glob("*/spec.yaml"))
+    ]
+    assert len(paths) >= 5
+    for path in paths:
+        assert path is not None
+        spec = load_all([path], channels=names(), changes={})[0].spec
+        assert (spec.base, spec.channel, spec.device, spec.flaky) == ("system", ("wheelhouse",), ("cuda",), "no")
