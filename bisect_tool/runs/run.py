@@ -250,7 +250,8 @@ class _Run:
         shown = next((one for one in reversed(course.sessions) if one.boundaries()), None)
         if shown is not None:
             clinic = Clinic(shown, self.workshop.cache, self.workshop.environ, self.tell, self.wishes.diagnose_jobs)
-            course.diagnoses = clinic.diagnose()
+            for one in clinic.diagnose():
+                course.diagnoses += (one,)  # so that those that are made are reported when the next one is cut short
         if not course.diagnoses:
             course.notes.append(
                 "nothing was diagnosed: it needs two builds of torch with a change that is neither flaky nor one of a number"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 
@@ -28,13 +28,14 @@ class Clinic:
     tell: Callable[[events.Event], None]
     jobs: int = 1
 
-    def diagnose(self) -> tuple[Diagnosis, ...]:
-        """A diagnosis of every change whose two environments can be opened and have torch.
+    def diagnose(self) -> Iterator[Diagnosis]:
+        """A diagnosis of every change whose two environments can be opened and have torch, each when it is made.
 
         Raises a `BisectError` when the machine gets in the way.
         """
-        found = [self._diagnose(change) for change in changes_of(self.session)]
-        return tuple(one for one in found if one is not None)
+        for change in changes_of(self.session):
+            if (found := self._diagnose(change)) is not None:
+                yield found
 
     def _diagnose(self, change: Change) -> Diagnosis | None:
         with ExitStack() as stack:

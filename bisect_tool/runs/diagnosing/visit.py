@@ -29,7 +29,7 @@ from bisect_tool.trials.process import run_process
 
 INDUCTOR = "inductor"
 HAS_SUBSYSTEMS = (INDUCTOR, "aot_eager_decomp_partition")
-MINIFIER_TIME = 120.0  # seconds for making the program smaller
+MINIFIER_TIME = 60.0  # seconds for making the program smaller
 _PASSES = "torch/_inductor"  # where the functions of passes are looked for
 
 

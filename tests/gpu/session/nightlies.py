@@ -75,12 +75,14 @@ def _run(place: Place, index: NightlyIndex, newer: str, variant: str) -> int:
         if path
     ]
     requires = [f"{path.name.split('-')[0].replace('_', '-')} @ {path.as_uri()}" for path in needs]
-    more = {"channel": "nightly", "requires": requires}
+    cases = [{"name": "eager", "args": ["--backend", "eager"], "role": "control"}]
+    cases.append({"name": "inductor", "args": ["--backend", "inductor"]})
+    more = {"channel": "nightly", "requires": requires, "cases": cases}
     spec = adapted(place, SPEC, "nightlies", more)
     if spec is None:
         raise SystemExit(f"{SPEC} does not run on {place.device}")
     words = place.bisect("run", str(spec), "--variant", variant, "--from", FIRST.isoformat(), "--to", LAST.isoformat())
-    words += ["--verify", "1", "--plain", "--json", str(place.reports / "nightlies.json")]
+    words += ["--verify", "1", "--scan", "0", "--plain", "--json", str(place.reports / "nightlies.json")]
     words += ["--markdown", str(place.reports / "nightlies.md")]
     words += ["--max-cache", ROOM, "--cache", str(_cache(place))]
     environ = {**os.environ, "BISECT_NIGHTLY_INDEX": index.address, "BISECT_INDEX": index.default_index}

@@ -56,7 +56,7 @@ def liger(place: Place) -> list[Job]:
 def nightlies(place: Place) -> list[Job]:
     """Sixty nightlies made of two releases."""
     words = [sys.executable, "-m", "tests.gpu.session.nightlies", "--device", place.device]
-    return [Job("nightlies", words, 400)]
+    return [Job("nightlies", words, 500)]
 
 
 def times(place: Place) -> list[Job]:
