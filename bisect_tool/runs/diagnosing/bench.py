@@ -36,7 +36,7 @@ class Variation:
 
     `places` are variables that name files and folders: they change nothing about the result. `switches`: `torch.compile` is
     replaced, which must be seen to have happened. `records`: the applications that the compiler bisector counts are written
-    down. `is_kept` says whether what a stored trial left besides is still there.
+    down. `is_kept` says whether what a stored trial left besides is still there, `clear` takes away what an earlier one left.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Variation:
     switches: bool = False
     records: bool = False
     is_kept: Callable[[], bool] = field(default=lambda: True, hash=False)
+    clear: Callable[[], None] = field(default=lambda: None, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class Bench:
         with self._one_speaks:  # views are not made for several threads
             self.tell(events.Notice(f"{version}: {case.name}, {variation.name}"))
         for _ in range(ATTEMPTS):
+            variation.clear()
             tried = self._run(varied, number, opened, variation)
             if not isinstance(tried.verdict, MachineAtFault):
                 break

@@ -14,6 +14,7 @@ from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.runs.diagnosing.bench import Bench
 from bisect_tool.runs.diagnosing.changes import Change, changes_of
 from bisect_tool.runs.diagnosing.evidence import Evidence
+from bisect_tool.runs.diagnosing.scene import Scene
 from bisect_tool.runs.diagnosing.visit import Visit
 from bisect_tool.runs.session import Session
 
@@ -50,7 +51,7 @@ class Clinic:
                 self.cache.trials / f"diagnosis-{self.session.trial_key(change.case, change.with_)}-{_plain(change)}"
             )
             bench = Bench(self.session, self.cache, self.environ, self.tell, folder, self.jobs)
-            return Visit(bench, Evidence(folder), change, opened).diagnosis()
+            return Visit(Scene(bench, Evidence(folder), change, opened)).diagnosis()
 
     def _open(self, number: int) -> AbstractContextManager[Environment]:
         asked = self.session.asked
