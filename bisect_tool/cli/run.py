@@ -58,6 +58,18 @@ def _format_options(function: Any) -> Any:
 @click.option(
     "--isolate", is_flag=True, help="Find out which part makes the change: Python, binaries, triton, CUDA, others."
 )
+@click.option(
+    "--diagnose",
+    is_flag=True,
+    help="Find out which part of the compiler makes the failure, on both builds of a change.",
+)
+@click.option(
+    "--diagnose-jobs",
+    type=click.IntRange(1, 64),
+    default=1,
+    metavar="N",
+    help="Trials of a diagnosis that run side by side, also on one GPU (1).",
+)
 @click.option("--retry-untestable", is_flag=True, help="Try builds again that could not be installed or imported.")
 @click.option(
     "--jobs", metavar="N", help="Slots, each with a trial at a time; left out: one for each GPU, 1 on the CPU."
@@ -76,6 +88,8 @@ def command(
     fresh: bool,
     explain: bool,
     isolate: bool,
+    diagnose: bool,
+    diagnose_jobs: int,
     retry_untestable: bool,
     **flags: Any,
 ) -> int:
@@ -99,6 +113,8 @@ def command(
         explain=explain,
         prior=flags.pop("prior"),
         isolate=isolate,
+        diagnose=diagnose,
+        diagnose_jobs=diagnose_jobs,
     )
     workshop = open_workshop(settings, os.environ)
     try:

@@ -15,6 +15,7 @@ from typing import Literal
 from pydantic import Field
 
 from bisect_tool.reports.commits import Commits, Suspicion
+from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.reports.part import Part
 from bisect_tool.reports.rates import RateStudy
 
@@ -307,6 +308,7 @@ class Report(Part):
     failures: tuple[Failure, ...]
     boundaries: tuple[Boundary, ...] = ()
     isolation: tuple[Isolation, ...] = Field(default=(), description="Which part makes a change, by cross tests.")
+    diagnoses: tuple[Diagnosis, ...] = Field(default=(), description="Which part of the compiler makes a failure.")
     counts: Counts
     elapsed_s: float
     time: TimePart | None = Field(default=None, description="Where the time went; absent where nothing was searched.")

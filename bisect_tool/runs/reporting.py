@@ -12,8 +12,10 @@ from functools import cached_property
 from bisect_tool import __version__
 from bisect_tool.history.clues import Sought
 from bisect_tool.reports import report as parts
+from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.reports.sentences import summarize
 from bisect_tool.runs.commit_notes import confirms, remarks, unshown, why_not
+from bisect_tool.runs.diagnosing.naming import summary_of
 from bisect_tool.runs.end_parts import Ends
 from bisect_tool.runs.history_reading import HistoryReader
 from bisect_tool.runs.instead_notes import instead_notes
@@ -51,6 +53,7 @@ class Circumstances:
     unfinished: bool = False
     notes: tuple[str, ...] = ()
     isolation: tuple[parts.Isolation, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
     time: parts.TimePart | None = None
 
 
@@ -78,9 +81,11 @@ def report_of(
     installed = sum(report.counts.builds_installed for report in reports)
     trials = sum(report.counts.trials for report in reports)
     counts = finest.counts.model_copy(update={"builds_installed": installed, "trials": trials})
-    summary = (*finest.summary, *(one.sentence for one in circumstances.isolation))
+    diagnosed = (summary_of(one) for one in circumstances.diagnoses)
+    summary = (*finest.summary, *(one.sentence for one in circumstances.isolation), *diagnosed)
     update = {"stages": stages, "counts": counts, "advice": advice, "summary": summary}
-    return finest.model_copy(update={**update, "isolation": circumstances.isolation})
+    told = {"isolation": circumstances.isolation, "diagnoses": circumstances.diagnoses}
+    return finest.model_copy(update={**update, **told})
 
 
 def _stage(report: parts.Report) -> parts.StagePart:
@@ -119,7 +124,7 @@ class _Maker:
     @cached_property
     def ends(self) -> Ends:
         """What is told of pairs of builds."""
-        return Ends(self.session, self.history, self.circumstances.isolation)
+        return Ends(self.session, self.history, self.circumstances.isolation, self.circumstances.diagnoses)
 
     @property
     def names(self) -> Names:

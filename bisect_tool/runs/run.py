@@ -28,10 +28,12 @@ from bisect_tool.errors import (
 )
 from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
+from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.reports.report import Isolation, Report
 from bisect_tool.runs.ahead import Ahead
 from bisect_tool.runs.allowance import Allowance
 from bisect_tool.runs.asking import Asked, ask
+from bisect_tool.runs.diagnosing.clinic import Clinic
 from bisect_tool.runs.diary import Diary
 from bisect_tool.runs.executors import Executor
 from bisect_tool.runs.executors.local import LocalExecutor
@@ -129,6 +131,7 @@ class _Course:
     known: int
     notes: list[str] = field(default_factory=list)
     isolation: tuple[Isolation, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
 
     @property
     def last(self) -> Session:
@@ -163,6 +166,8 @@ class _Run:
                 going = [course for course in going if self._go_on(course, environments)]
             for course in courses if self.wishes.isolate else ():
                 self._isolate(course)
+            for course in courses if self.wishes.diagnose else ():
+                self._diagnose(course)
         except BisectError as error:
             raise Stopped(error, self._reports(courses, unfinished=True)) from error
         except KeyboardInterrupt as stop:
@@ -281,6 +286,18 @@ class _Run:
                 "no cross tests were made: they need two whole builds of one Python with a change that is not flaky"
             )
 
+    def _diagnose(self, course: _Course) -> None:
+        """Which part of the compiler makes the changes that the last channel with any has shown."""
+        shown = next((one for one in reversed(course.sessions) if one.boundaries()), None)
+        if shown is not None:
+            clinic = Clinic(shown, self.workshop.cache, self.workshop.environ, self.tell, self.wishes.diagnose_jobs)
+            for one in clinic.diagnose():
+                course.diagnoses += (one,)  # so that those that are made are reported when the next one is cut short
+        if not course.diagnoses:
+            course.notes.append(
+                "nothing was diagnosed: it needs two builds of torch with a change that is neither flaky nor one of a number"
+            )
+
     def _reports(
         self, courses: Sequence[_Course], *, unfinished: bool, history: HistoryReader | None = None
     ) -> tuple[Report, ...]:
@@ -297,6 +314,7 @@ class _Run:
                 unfinished=unfinished,
                 notes=tuple(course.notes),
                 isolation=course.isolation,
+                diagnoses=course.diagnoses,
                 time=self.ledger.part(self.allowance.arrived, time.monotonic())
                 if self.ledger.trials or self.ledger.stretches
                 else None,

@@ -31,7 +31,8 @@ COMMITS = "commit"  # the channel whose builds are commits
 class Wishes:
     """What the command line adds to a spec: how builds are listed, how the search goes, and whether it explains itself.
 
-    `prior` is `history` when the commits between the builds say where to look first, else `none`.
+    `prior` is `history` when the commits between the builds say where to look first, else `none`. `diagnose_jobs` is how
+    many trials of a diagnosis run side by side.
     """
 
     pre: bool = False
@@ -42,6 +43,8 @@ class Wishes:
     explain: bool = False
     prior: str = "none"
     isolate: bool = False
+    diagnose: bool = False
+    diagnose_jobs: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from bisect_tool.reports import answer, chances_picture, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean
+from bisect_tool.reports.diagnosis_lines import show_diagnoses
 from bisect_tool.reports.picture import draw, failure_class
 from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import Report
@@ -34,6 +35,7 @@ def render(report: Report) -> str:
         report=shown,
         summary=answer.summary(shown),
         findings=findings,
+        diagnoses=show_diagnoses(shown),
         tables=numbers.tables(shown),
         headings=numbers.HEADINGS,
         names=timeline.names(shown),

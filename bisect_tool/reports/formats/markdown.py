@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line, shorten
 from bisect_tool.reports.commit_lines import ShownCommit, ShownCommits
+from bisect_tool.reports.diagnosis_lines import ShownDiagnosis, show_diagnoses
 from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import CasePart, Report
 from bisect_tool.reports.time_line import where_time_went
@@ -58,6 +59,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield ""
     for finding in answer.findings(report):
         yield from _finding(finding)
+    for diagnosis in show_diagnoses(report):
+        yield from _diagnosis(diagnosis)
     yield from _timelines(report)
     yield from _numbers(report)
     yield from _footer(report)
@@ -139,6 +142,25 @@ def _commit(one: ShownCommit) -> str:
 
 def _reasons(one: ShownCommit) -> str:
     return f": {'; '.join(escape(reason) for reason in one.reasons[:MOST_REASONS])}" if one.reasons else ""
+
+
+def _diagnosis(one: ShownDiagnosis) -> Iterator[str]:
+    yield f"#### {escape(one.title[0].upper() + one.title[1:])}"
+    yield ""
+    yield from (f"- {label}: {escape(text)}" for label, text in one.facts)
+    yield ""
+    if one.rungs:
+        yield f"| rung | {code(one.builds[0])} | {code(one.builds[1])} |"
+        yield "|---|---|---|"
+        yield from (f"| {' | '.join(map(escape, row))} |" for row in one.rungs)
+        yield ""
+    if one.diff:
+        yield "<details><summary>How the code differs</summary>"
+        yield ""
+        yield from fenced(tuple(clean(line) for line in one.diff))
+        yield ""
+        yield "</details>"
+        yield ""
 
 
 def _timelines(report: Report) -> Iterator[str]:

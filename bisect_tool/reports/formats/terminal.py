@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line, shorten
 from bisect_tool.reports.commit_lines import ShownCommits
+from bisect_tool.reports.diagnosis_lines import show_diagnoses
 from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import CasePart, Report
 from bisect_tool.reports.time_line import where_time_went
@@ -52,6 +53,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _stages(report)
     for finding in answer.findings(report):
         yield from _finding(finding)
+    yield from _diagnoses(report)
     yield from _timelines(report)
     yield from _numbers(report)
     yield from _notes(report)
@@ -140,6 +142,19 @@ def _differences(end: answer.End) -> Iterator[str]:
             yield f"                its commits: {one.compare}"
     if len(end.differences) > len(shown):
         yield f"                and {len(end.differences) - len(shown)} more packages"
+
+
+def _diagnoses(report: Report) -> Iterator[str]:
+    for one in show_diagnoses(report):
+        yield from _wrapped("", one.title)
+        for label, text in one.facts:
+            yield from _wrapped(f"   {label}: ".ljust(14), text)
+        rows = [("rung", *one.builds), *one.rungs] if one.rungs else []
+        widths = [max((len(clean(row[column])) for row in rows), default=0) for column in range(3)]
+        for row in rows:
+            yield "   " + "  ".join(clean(text).ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        yield from (f"   | {clean(line)}" for line in one.diff[:FAILURE_LINES])
+        yield ""
 
 
 def _timelines(report: Report) -> Iterator[str]:
