@@ -13,6 +13,7 @@ from bisect_tool.environments import installing
 from bisect_tool.environments.building import BuildingFailed, NotBuildable, Workplace, build_wheel
 from bisect_tool.environments.installing import NotInstallable, Order, make_venv, purelib_of
 from bisect_tool.environments.layering import NotLayable, lay_over
+from bisect_tool.environments.thin import lay_thin
 from bisect_tool.environments.uv import Download, Uv
 
 
@@ -78,6 +79,10 @@ def _lay(order: Order, layer: Layer, site: Site) -> None:
         raise ValueError(f"{order.build.version} is laid over another build, which is not here")
     make_venv(order, site.venv, site.uv)
     try:
-        lay_over(purelib_of(site.base / "venv"), purelib_of(site.venv), layer.folders, layer.changes())
+        base, own = purelib_of(site.base / "venv"), purelib_of(site.venv)
+        if layer.python is not None:
+            lay_thin(base, own, layer.folders, layer.python, site.folder)
+        else:
+            lay_over(base, own, layer.folders, layer.changes())
     except NotLayable as error:
         raise NotInstallable(f"overlay not valid here: {error}") from error

@@ -14,10 +14,8 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from bisect_tool.environments.layering import copy_package, forget_compiled, is_of_binaries
-
-# What is made while torch is built (docs/commits.md): it belongs to the binaries.
-_GENERATED = ("torch/version.py", "torch/testing/_internal/generated/", "torchgen/packaged/")
+from bisect_tool.builds.package_parts import is_generated, is_of_binaries
+from bisect_tool.environments.layering import copy_package, forget_compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ def _take_python(donor: Path, own: Path, tops: Iterable[str]) -> None:
     for top in tops:
         for file in _python_files(donor / top):
             name = file.relative_to(donor).as_posix()
-            if name.startswith(_GENERATED) or name.endswith(".pyi") or ".dist-info/" in name:
+            if is_generated(name) or ".dist-info/" in name:
                 continue
             target = own / name
             target.parent.mkdir(parents=True, exist_ok=True)
