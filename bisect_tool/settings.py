@@ -24,6 +24,7 @@ class Settings:
     `max_cache` is in bytes, None without a bound. `verify` is the number of fresh trials that both sides of a change need
     on top of the first. `index` None: the usual settings of uv and pip decide. `nightly_index` None: PyTorch's own.
     `repo` is a clone of the repository that the package is developed in; without it GitHub is asked, at `github_api`.
+    `thin`: `auto` when nightlies may be looked at thin first (`docs/speed.md`), else `off`.
     """
 
     cache: Path
@@ -32,6 +33,7 @@ class Settings:
     max_cache: int | None
     nightly_index: str | None
     repo: Path | None
+    thin: str
     verify: int
     wheelhouse: Path | None
     sources: Mapping[str, str]
@@ -45,6 +47,7 @@ class Settings:
             "max-cache": format_size(self.max_cache) if self.max_cache is not None else "no bound",
             "nightly-index": _without_password(self.nightly_index) or "PyTorch's own",
             "repo": str(self.repo) if self.repo else "none",
+            "thin": self.thin,
             "verify": str(self.verify),
             "wheelhouse": str(self.wheelhouse) if self.wheelhouse else "none",
         }
@@ -75,6 +78,13 @@ def _count(value: object) -> int:
     return number
 
 
+def _thin(value: object) -> str:
+    text = "off" if value is False else str(value)  # a file of settings may say `false`
+    if text not in {"auto", "off"}:
+        raise ValueError(f"{text!r} is neither auto nor off")
+    return text
+
+
 def _path(value: object) -> Path:
     try:
         return Path(_text(value)).expanduser().absolute()
@@ -95,6 +105,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "max_cache": _size,
     "nightly_index": _address,
     "repo": _path,
+    "thin": _thin,
     "verify": _count,
     "wheelhouse": _path,
 }
@@ -111,7 +122,7 @@ def read_settings(
     from_file = _read_file(file, named=bool(environ.get("BISECT_CONFIG")))
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
-    defaults: dict[str, object] = {"cache": _default_cache(environ, home, package), "verify": 2}
+    defaults: dict[str, object] = {"cache": _default_cache(environ, home, package), "thin": "auto", "verify": 2}
     for name in _READERS:
         variable = f"BISECT_{name.upper()}"
         places = (

@@ -8,7 +8,7 @@ import pytest
 from bisect_tool.errors import SettingError
 from bisect_tool.settings import Settings, read_settings
 
-SETTINGS = ("cache", "github_api", "index", "max_cache", "nightly_index", "repo", "verify", "wheelhouse")
+SETTINGS = ("cache", "github_api", "index", "max_cache", "nightly_index", "repo", "thin", "verify", "wheelhouse")
 
 
 def settings_file(home: Path, text: str) -> Path:
@@ -38,6 +38,7 @@ def test_the_defaults(tmp_path: Path) -> None:
         "max_cache": None,
         "nightly_index": None,
         "repo": None,
+        "thin": "auto",
         "verify": 2,
         "wheelhouse": None,
         "sources": dict.fromkeys(SETTINGS, "default"),
@@ -90,6 +91,7 @@ def test_a_path_is_relative_to_the_working_folder(tmp_path: Path, monkeypatch: p
     [
         ("verify", "21", "the setting verify cannot be used: 21 is not between 0 and 20"),
         ("verify", "-1", "the setting verify cannot be used: -1 is not between 0 and 20"),
+        ("thin", "on", "the setting thin cannot be used: 'on' is neither auto nor off"),
         ("verify", "two", "the setting verify cannot be used: not a whole number: 'two'"),
         (
             "max_cache",
@@ -189,6 +191,7 @@ def test_the_explanation(tmp_path: Path) -> None:
         ("max-cache", "no bound", "default"),
         ("nightly-index", "PyTorch's own", "default"),
         ("repo", "none", "default"),
+        ("thin", "auto", "default"),
         ("verify", "3", "BISECT_VERIFY"),
         ("wheelhouse", "none", "default"),
     ]

@@ -32,9 +32,7 @@ def is_python_part(name: str, folders: tuple[str, ...]) -> bool:
     """
     parts = tuple(name.split("/"))
     is_plain = all(part not in {"", ".", ".."} for part in parts)
-    return (
-        is_plain and len(parts) > 1 and parts[0] in folders and not is_of_binaries(parts) and not is_generated(name)
-    )
+    return is_plain and len(parts) > 1 and parts[0] in folders and not is_of_binaries(parts) and not is_generated(name)
 
 
 def _is_library(name: str) -> bool:

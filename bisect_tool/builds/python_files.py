@@ -22,6 +22,10 @@ class PythonFiles(Protocol):
         """The commit that this wheel says it was built from; None where it does not say."""
 
     @property
+    def packed(self) -> int:
+        """Bytes that they take inside the wheel."""
+
+    @property
     def checksums(self) -> Mapping[str, int]:
         """The CRC-32 of each file, by its path below site-packages, as the directory of the wheel has it."""
 

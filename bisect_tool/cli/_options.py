@@ -71,6 +71,7 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
             "repo",
             "wheelhouse",
             "verify",
+            "thin",
         )
         if name in flags
     }

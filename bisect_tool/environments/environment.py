@@ -20,6 +20,7 @@ from bisect_tool.environments import installing, locks, making, room
 from bisect_tool.environments.cache_folder import CacheFolder, disk_full
 from bisect_tool.environments.health import NO_SPACE, Health, NotHealthy, ProbeBroke, prove
 from bisect_tool.environments.interpreter import Interpreter
+from bisect_tool.environments.layering import NOT_VALID
 from bisect_tool.environments.mixing import Swap, mix
 from bisect_tool.environments.uv import Download, Uv
 from bisect_tool.errors import MachineFault
@@ -293,7 +294,7 @@ class Environments:
                     base_system=key.base_system,
                 )
             except NotHealthy as error:
-                where = "overlay not valid here: " if key.base is not None else ""
+                where = NOT_VALID if key.base is not None else ""
                 raise BuildUnusable(f"{where}{error}") from error
             except ProbeBroke as error:
                 reason = str(error)

@@ -17,6 +17,7 @@ from pathlib import Path
 from bisect_tool.builds.build import FileChange
 from bisect_tool.builds.package_parts import is_of_binaries
 
+NOT_VALID = "overlay not valid here: "  # how the reason of a layer that does not fit its base begins
 _LIBRARIES = "lib"
 _COMPILED = "__pycache__"
 

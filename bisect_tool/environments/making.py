@@ -12,7 +12,7 @@ from bisect_tool.builds.build import Layer
 from bisect_tool.environments import installing
 from bisect_tool.environments.building import BuildingFailed, NotBuildable, Workplace, build_wheel
 from bisect_tool.environments.installing import NotInstallable, Order, make_venv, purelib_of
-from bisect_tool.environments.layering import NotLayable, lay_over
+from bisect_tool.environments.layering import NOT_VALID, NotLayable, lay_over
 from bisect_tool.environments.thin import lay_thin
 from bisect_tool.environments.uv import Download, Uv
 
@@ -85,4 +85,4 @@ def _lay(order: Order, layer: Layer, site: Site) -> None:
         else:
             lay_over(base, own, layer.folders, layer.changes())
     except NotLayable as error:
-        raise NotInstallable(f"overlay not valid here: {error}") from error
+        raise NotInstallable(f"{NOT_VALID}{error}") from error

@@ -17,9 +17,7 @@ from bisect_tool.environments.layering import NotLayable, forget_compiled, lay_o
 MARKER = "bisect-thin.json"
 
 
-def lay_thin(
-    base: Path, own: Path, folders: tuple[str, ...], python: Callable[[], PythonFiles], marked: Path
-) -> None:
+def lay_thin(base: Path, own: Path, folders: tuple[str, ...], python: Callable[[], PythonFiles], marked: Path) -> None:
     """Fill the site-packages folder `own` with what `base` has, but for the Python files, which are those of `python`.
 
     The folder `marked` gets a file that says what was laid over what. Raises `NotLayable`, `IndexUnreachable`, `OSError`.

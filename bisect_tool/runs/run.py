@@ -36,6 +36,7 @@ from bisect_tool.runs.isolating import Laboratory
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, report_of
+from bisect_tool.runs.scouting import Scout
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.stages import goes_to_commits, next_stage
 from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
@@ -190,6 +191,7 @@ class _Run:
 
     def _search(self, courses: Sequence[_Course]) -> None:
         workshop, sessions = self.workshop, [course.last for course in courses]
+        Scout(workshop.cache, self.results, workshop.environ, self.tell).scout(sessions)
         explain = self.tell if self.wishes.explain else None
         diary = Diary(self.results, [course.runs[-1] for course in courses], sessions, explain)
         Loop(

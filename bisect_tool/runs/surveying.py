@@ -30,7 +30,8 @@ COMMITS = "commit"  # the channel whose builds are commits
 class Wishes:
     """What the command line adds to a spec: how builds are listed, how the search goes, and whether it explains itself.
 
-    `prior` is `history` when the commits between the builds say where to look first, else `none`.
+    `prior` is `history` when the commits between the builds say where to look first, else `none`. `thin` is `auto` when thin
+    builds may say so, where they are worth it, else `off`.
     """
 
     pre: bool = False
@@ -41,6 +42,7 @@ class Wishes:
     explain: bool = False
     prior: str = "none"
     isolate: bool = False
+    thin: str = "off"
 
 
 @dataclass(frozen=True, slots=True)

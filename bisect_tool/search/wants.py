@@ -69,7 +69,8 @@ def wants_of(question: Question, known: Known, policy: Policy) -> Wants:
         if is_splittable(gap) and not unproven & {(view.case, gap.before), (view.case, gap.after)}
     ]
     if not wishes and not splits and policy.scan is None:
-        splits = [look for view in steady for look in _second_look(question, view)]
+        hinted = {case for case, _ in unproven}  # these were looked at thin all over the range
+        splits = [look for view in steady if view.case not in hinted for look in _second_look(question, view)]
     if not wishes and not splits:
         wishes = [wish for view in steady for wish in _repeats(known, view, policy)]
         splits = [look for view in steady for look in _look_aside(question, view, policy)]

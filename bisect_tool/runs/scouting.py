@@ -1,0 +1,140 @@
+"""Before a search over nightlies: the same search over thin builds, which says where the whole ones are worth fetching.
+
+`docs/speed.md`, "Thin builds", says when that is done, and why no answer rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from packaging.utils import canonicalize_name
+
+from bisect_tool.builds.build import Build
+from bisect_tool.builds.channels.commit import LAID_OVER
+from bisect_tool.builds.python_files import NotReadable
+from bisect_tool.environments.cache_folder import CacheFolder
+from bisect_tool.errors import IndexUnreachable
+from bisect_tool.reports import events
+from bisect_tool.runs.loop import Loop
+from bisect_tool.runs.pace import Pace
+from bisect_tool.runs.session import Session
+from bisect_tool.runs.thin_look import ThinLook
+from bisect_tool.runs.thin_session import PartsChannel, ThinChannel, ThinSession
+from bisect_tool.store.results import Results
+
+FEWEST = 8  # builds of a range; in a shorter one whole builds are as few
+BIG = 50_000_000  # bytes of a wheel; a smaller one is fetched whole as fast
+SMALL_SHARE = 0.2  # of the wheel that its Python part may take
+CHANNEL = "nightly"
+
+
+@dataclass(frozen=True, slots=True)
+class Scout:
+    """Makes the thin searches of one run. `environ` is what processes may inherit of."""
+
+    cache: CacheFolder
+    results: Results
+    environ: Mapping[str, str] = field(repr=False)
+    tell: Callable[[events.Event], None]
+
+    def scout(self, sessions: Sequence[Session]) -> None:
+        """Give hints to those of `sessions` for which thin builds are worth it; all of them are searched together.
+
+        Raises a `BisectError` when the machine gets in the way.
+        """
+        pairs = [(session, thin) for session in sessions if (thin := self._thin_of(session)) is not None]
+        going = [thin for _, thin in pairs if thin.asking().wants]
+        if going:
+            first = going[0]
+            Loop(going, self.cache, self.results, first.environments, self.environ, self.tell, first.pace).run()
+        for session, thin in pairs:
+            hand_over(thin, session)
+
+    def _thin_of(self, session: Session) -> ThinSession | None:
+        """The thin session for a question that has something to search, None where thin builds are of no use."""
+        folders = LAID_OVER.get(canonicalize_name(session.asked.spec.package))
+        if folders is None or not is_suited(session) or not session.asking().wants:
+            return None
+        thin = thin_session(session, folders)
+        thin.load()
+        return thin if not thin.asking().wants or self._is_worth_it(session, folders) else None
+
+    def _is_worth_it(self, session: Session, folders: tuple[str, ...]) -> bool:
+        """Whether the newest wheel is big, lies where parts can be read, and is little Python."""
+        newest = session.asked.builds[-1]
+        channel = cast("PartsChannel", session.asked.channel)
+        try:
+            size = newest.size or channel.current(newest).size
+            if size is None or size < BIG:
+                return False
+            part = channel.python_part(newest, folders)
+        except (NotReadable, IndexUnreachable) as error:
+            self.tell(events.Notice(f"no thin builds: {error}"))
+            return False
+        return bool(part.checksums) and part.packed < SMALL_SHARE * size
+
+
+def is_suited(session: Session) -> bool:
+    """Whether the question may be searched thin at all; no request is made.
+
+    Not for numbers (they are of the binaries as much), not for failures that come and go (they need many trials), not where
+    the user asks for a scan, and not where the content of a wheel is not known by a hash or a fingerprint.
+    """
+    asked = session.asked
+    return (
+        asked.wishes.thin == "auto"
+        and asked.stage.channel == CHANNEL
+        and len(asked.builds) >= FEWEST
+        and not asked.wishes.policy.scan
+        and asked.spec.flaky != "yes"
+        and asked.spec.base == "isolated"
+        and not any(asked.has_metrics(case.name) for case in asked.spec.tests)
+        and all(_is_identified(build) for build in asked.builds)
+    )
+
+
+def thin_session(session: Session, folders: tuple[str, ...]) -> ThinSession:
+    """The thin counterpart of a session, not loaded yet."""
+    asked = session.asked
+    policy = replace(asked.wishes.policy, thin=True, scan=0)
+    channel = ThinChannel(cast("PartsChannel", asked.channel), folders)
+    thin = replace(asked, channel=channel, twins={}, weights=None, wishes=replace(asked.wishes, policy=policy))
+    known = {number for number in range(len(asked.builds)) if session.is_known(number)}
+    return ThinSession(thin, session.results, session.environments, Pace(), alone=frozenset(known), here=_here(session))
+
+
+def _here(session: Session) -> frozenset[int]:
+    """The builds whose environment is here, whole."""
+    keys = (session.asked.environment_key(number) for number in range(len(session.asked.builds)))
+    return frozenset(number for number, key in enumerate(keys) if session.environments.is_ready(key))
+
+
+def hand_over(thin: ThinSession, session: Session) -> None:
+    """Give a session what the thin one has learned: of whole builds everything, of thin ones the hints."""
+    for build, now in zip(session.asked.builds, thin.builds, strict=True):
+        if build.identity != now.identity:
+            session.replace(build, now)
+    for case, number, trial in thin.whole_trials:
+        if trial.folder not in session.taken:
+            session.take(case, number, trial)
+            session.trials_made += 1
+    session.healths |= thin.whole_healths()
+    session.installed |= thin.made_whole()
+    for number, reason in thin.dead.items():
+        if not session.stand_in(number, reason):
+            session.broken[number] = reason
+    hints = thin.found_hints()
+    look = ThinLook(
+        builds=tuple(sorted({number for _, number in hints} | set(thin.thin_builds()))),
+        trials=thin.thin_trials(),
+        bases=tuple(sorted({hint.base for hint in hints.values()})),
+        failures=dict(thin.failures),
+        not_valid=dict(thin.not_valid),
+    )
+    session.take_hints(hints, look)
+
+
+def _is_identified(build: Build) -> bool:
+    return bool(build.sha256 or build.fingerprint)
