@@ -1,6 +1,6 @@
 """The Python part of one wheel over the binaries of another one, proven file by file (`docs/speed.md`, "Thin builds").
 
-Only files that are not the same already are fetched. What the older Python lacks stays: newer binaries may import it.
+Only files that are not the same already are fetched. What the older Python lacks goes, unless the binaries name it.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import shutil
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bisect_tool.builds.python_files import NotReadable, PythonFiles
 from bisect_tool.environments.layering import NotLayable, forget_compiled, lay_over
+from bisect_tool.environments.left_over import remove_left_over
 
 MARKER = "bisect-thin.json"
 
@@ -31,7 +32,7 @@ def lay_thin(base: Path, own: Path, folders: tuple[str, ...], python: Callable[[
         revision = files.revision
     except NotReadable as error:
         raise NotLayable(f"its Python part cannot be read: {error}") from error
-    _remove_hiding(own, files.checksums)
+    remove_left_over(own, base, folders, files.checksums)
     if wrong := _differing(own, files.checksums):
         raise NotLayable(f"{wrong[0]} is not as in the wheel ({len(wrong)} files are not)")
     told = {
@@ -75,13 +76,3 @@ def _put(own: Path, name: str, content: bytes) -> None:
     forget_compiled(target)
     target.unlink(missing_ok=True)
     target.write_bytes(content)
-
-
-def _remove_hiding(own: Path, names: Iterable[str]) -> None:
-    """Remove packages that only the base has where the wheel has a module of the same name: Python would take the package."""
-    known = set(names)
-    folders = {"/".join(name.split("/")[:depth]) for name in known for depth in range(1, name.count("/") + 1)}
-    for name in sorted(known):
-        hiding = name.removesuffix(".py")
-        if name.endswith(".py") and hiding not in folders and (own / hiding / "__init__.py").exists():
-            shutil.rmtree(own / hiding)

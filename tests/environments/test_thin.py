@@ -40,7 +40,8 @@ def base(tmp_path: Path) -> Path:
     site = tmp_path / "base"
     for name, content in {
         "torch/__init__.py": b"same", "torch/nn.py": b"newer", "torch/version.py": b"v2", "torch/_C.so": b"elf",
-        "torch/lib/libtorch.so": b"elf", "torch/added_later.py": b"x", "torch/opt/__init__.py": b"newer",
+        "torch/lib/libtorch.so": b"elf", "torch/lib/libtorch_python.so": b"\0torch.added_later\0",
+        "torch/kernel/newer.py": b"import everything", "torch/added_later.py": b"x", "torch/opt/__init__.py": b"newer",
         "torch/__pycache__/nn.cpython-311.pyc": b"compiled", "numpy/__init__.py": b"",
     }.items():  # fmt: skip
         path = site / name
@@ -68,10 +69,18 @@ def test_only_files_that_differ_are_fetched_and_nothing_is_written_through_a_lin
 
 
 def test_binaries_and_what_newer_binaries_import_stay(base: Path) -> None:
-    own = laid(base, Wheel({"torch/nn.py": b"older"}))
+    own = laid(base, Wheel({"torch/nn.py": b"older", "torch/kernel/older.py": b""}))
     assert (own / "torch/version.py").read_bytes() == b"v2"
     assert (own / "torch/_C.so").is_symlink()
     assert (own / "torch/added_later.py").read_bytes() == b"x"
+
+
+def test_what_is_newer_than_the_python_part_goes(base: Path) -> None:
+    own = laid(base, Wheel({"torch/nn.py": b"older"}))
+    assert sorted(path.name for path in (own / "torch").iterdir()) == [
+        "_C.so", "__pycache__", "added_later.py", "lib", "nn.py", "version.py",
+    ]  # fmt: skip
+    assert (base / "torch/kernel/newer.py").exists()
 
 
 def test_a_package_of_the_base_does_not_hide_a_module_of_the_wheel(base: Path) -> None:
