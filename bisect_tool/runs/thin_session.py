@@ -39,10 +39,14 @@ class PartsChannel(Channel, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ThinChannel:
-    """The builds of another channel, those that are thin as layers; `folders` are the top folders of the package."""
+    """The builds of another channel, those that are thin as layers; `folders` are the top folders of the package.
+
+    Bases are asked for once.
+    """
 
     whole: PartsChannel
     folders: tuple[str, ...]
+    _bases: dict[str, Build] = field(default_factory=dict)
 
     def listing(self, wanted: Wanted) -> Listing:
         """That of the other channel."""
@@ -57,12 +61,16 @@ class ThinChannel:
         return build
 
     def current(self, build: Build) -> Build:
-        """The build, with what its place has now. Raises `IndexUnreachable`."""
-        if build.base is None:
+        """The build and its base, with what their place has now. Raises `IndexUnreachable`."""
+        base = build.base
+        if base is None:
             return self.whole.current(build)
-        own = whole(build)
+        if base.identity not in self._bases:
+            self._bases[base.identity] = self.whole.current(base)
+        own, base_now = whole(build), self._bases[base.identity]
         now = self.whole.current(own)
-        return build if now.identity == own.identity else thinned(now, build.base)
+        is_same = (now.identity, base_now.identity) == (own.identity, base.identity)
+        return build if is_same else thinned(now, base_now)
 
     def installation(self, build: Build, requires: Sequence[str] = ()) -> Installation:
         """A thin build as a layer over its base. Raises `IndexUnreachable`."""
@@ -144,12 +152,14 @@ class ThinSession(Session):
         return True
 
     def replace(self, build: Build, now: Build) -> None:
-        """Take `now` for `build`, whose file was replaced."""
+        """Take `now` for `build`, whose file was replaced, or that of its base."""
         number = self._ids.get(build.identity)
         if number is None:
             return
-        own = whole(now) if now.is_thin else now
-        self.builds = (*self.builds[:number], own, *self.builds[number + 1 :])
+        news, base = {number: whole(now) if now.is_thin else now}, self.bases[number]
+        if base is not None and now.base is not None:
+            news[base] = now.base
+        self.builds = tuple(news.get(place, one) for place, one in enumerate(self.builds))
         self._lay_out_again()
 
     def take(self, case: str, build: int, trial: StoredTrial) -> Verdict:
