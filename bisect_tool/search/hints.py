@@ -4,7 +4,8 @@ A thin build is the Python files of one build on the binaries of a newer one. Th
 stretch. For a case, the hints of a stretch count as long as nothing that whole builds show speaks against them:
 
 - a whole build shows what its hint says, and between two hints that agree what both of them say;
-- no whole build of the case is flaky;
+- no whole build of the case is flaky, and at most `IN_VAIN` of the stretch could not be tested whole: the search has ways
+  around such builds, and hints would lead it through them one by one;
 - some case changes somewhere: without any change to prove, a statement about the range takes whole builds alone.
 
 Where they count, they stand in for results, so that the search goes straight to where they change. Both sides of such a
@@ -23,6 +24,7 @@ from bisect_tool.search.states import Fail, Flaky, Hint, Judged, Pass, State, fa
 from bisect_tool.search.wishes import Purpose, View, Wish
 
 Pair = tuple[str, int]
+IN_VAIN = 2
 
 
 def with_hints(question: Question, known: Known) -> tuple[Known, frozenset[Pair]]:
@@ -66,13 +68,18 @@ def proven(view: View, unproven: frozenset[Pair]) -> View:
 def _of_case(known: Known, case: str, states: Mapping[int, State]) -> dict[int, Hint]:
     """The hints of the stretches that nothing speaks against."""
     judged = judged_of(states)
+    in_vain = states.keys() - judged.keys()
     if any(isinstance(state, Flaky) for state in judged.values()):
         return {}
     stretches: dict[int, dict[int, Hint]] = defaultdict(dict)
     for (name, build), hint in known.hints.items():
         if name == case:
             stretches[hint.base][build] = hint
-    kept = (stretch for base, stretch in stretches.items() if _agrees(base, stretch, judged))
+    kept = (
+        stretch
+        for base, stretch in stretches.items()
+        if _agrees(base, stretch, judged) and sum(min(stretch) <= build < base for build in in_vain) <= IN_VAIN
+    )
     return {build: hint for stretch in kept for build, hint in stretch.items()}
 
 

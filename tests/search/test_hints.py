@@ -105,6 +105,16 @@ def test_hints_of_a_build_that_cannot_be_used_whole_do_not_count() -> None:
     assert set(counting_hints(Question(64, ("main",)), known)) == {("main", 0)}
 
 
+def test_hints_do_not_lead_through_builds_that_cannot_be_used_one_by_one() -> None:
+    """Builds 5 to 54 cannot be installed whole; thin they say that the change is at build 30."""
+    history = History(stepwise([(30, "pass"), (34, A)]).states, frozenset(range(5, 55)))
+    hints = hinted({**dict.fromkeys(range(30), NOTHING), **dict.fromkeys(range(30, 63), A)}, 63)
+    search = run(history, hints, Fail(A))
+    plain = run(history, {}, Fail(A))
+    assert ends(search.answer()) == ends(plain.answer()) == [("narrowed", 4, 55), ("open", 63, None)]
+    assert len(search.installed) <= len(plain.installed) + 3
+
+
 def true_changes(history: History) -> set[tuple[int, int]]:
     line = history.states["main"]
     return {(build - 1, build) for build in range(1, history.n) if line[build - 1] != line[build]}

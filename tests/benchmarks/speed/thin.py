@@ -1,6 +1,6 @@
 """Thin builds against whole ones: ``python -m tests.benchmarks.speed.thin OLDER.whl NEWER.whl``.
 
-64 nightlies that are two real releases of torch under other names, served over HTTP; the change lies where one takes over.
+The nightlies are two real releases of torch under other names, served over HTTP; the change lies where one takes over.
 Each spec is asked with ``--thin auto`` and with ``--thin off``, each time with an empty cache, and all specs of one call
 together, as they share what is installed. Only cases that are no controls are run, so that trials take the least time.
 """
@@ -28,7 +28,6 @@ from tests.rig.nightly_index import NightlyIndex, NightlyPlan, Real
 
 SPECS = Path(__file__).parents[3] / "repro_specs"
 ASKED = ("cumsum-scalar-constant", "addcdiv-item-loop", "diagonal-scatter-grad")
-NIGHTLIES = 64
 WHOLE = 100_000_000  # bytes of one answer; no part that is read of a wheel is as big
 
 
@@ -36,6 +35,7 @@ WHOLE = 100_000_000  # bytes of one answer; no part that is read of a wheel is a
 @click.argument("older", type=click.Path(exists=True, path_type=Path))
 @click.argument("newer", type=click.Path(exists=True, path_type=Path))
 @click.option("--last", default="2026-11-29", show_default=True, help="Date of the newest nightly.")
+@click.option("--nightlies", default=64, show_default=True)
 @click.option("--change", default=20, show_default=True, help="So many nightlies before the newest NEWER takes over.")
 @click.option("--spec", "specs", multiple=True, default=ASKED, show_default=True)
 @click.option("--mode", "modes", multiple=True, type=click.Choice(["auto", "off"]), default=("auto", "off"))
@@ -52,10 +52,11 @@ def main(
     modes: Sequence[str],
     verify: int,
     cache: Path,
+    nightlies: int,
 ) -> None:
     """Print what each mode fetched, how long it took, and how often thin states agreed with whole ones."""
     end = date.fromisoformat(last)
-    first = end - timedelta(days=NIGHTLIES - 1)
+    first = end - timedelta(days=nightlies - 1)
     plan = NightlyPlan(
         first=first,
         last=end,
