@@ -48,6 +48,8 @@ class Scout:
         going = [thin for _, thin in pairs if thin.asking().wants]
         if going:
             first = going[0]
+            what = "the Python files of builds on the binaries of newer ones say where whole builds are worth fetching"
+            self.tell(events.Notice(f"thin builds first: {what}"))
             Loop(going, self.cache, self.results, first.environments, self.environ, self.tell, first.pace).run()
         for session, thin in pairs:
             hand_over(thin, session)
@@ -59,21 +61,26 @@ class Scout:
             return None
         thin = thin_session(session, folders)
         thin.load()
-        return thin if not thin.asking().wants or self._is_worth_it(session, folders) else None
-
-    def _is_worth_it(self, session: Session, folders: tuple[str, ...]) -> bool:
-        """Whether the newest wheel is big, lies where parts can be read, and is little Python."""
-        newest = session.asked.builds[-1]
-        channel = cast("PartsChannel", session.asked.channel)
+        if not thin.asking().wants:
+            return thin
         try:
-            size = newest.size or channel.current(newest).size
-            if size is None or size < BIG:
-                return False
-            part = channel.python_part(newest, folders)
+            is_worth_it = saves(session.asked.builds[-1], cast("PartsChannel", session.asked.channel), folders)
         except (NotReadable, IndexUnreachable) as error:
             self.tell(events.Notice(f"no thin builds: {error}"))
-            return False
-        return bool(part.checksums) and part.packed < SMALL_SHARE * size
+            return None
+        return thin if is_worth_it else None
+
+
+def saves(newest: Build, channel: PartsChannel, folders: tuple[str, ...]) -> bool:
+    """Whether the newest wheel is big and little of it is Python.
+
+    Raises `NotReadable` where the server gives no parts of files, `IndexUnreachable`.
+    """
+    size = newest.size or channel.current(newest).size
+    if size is None or size < BIG:
+        return False
+    part = channel.python_part(newest, folders)
+    return bool(part.checksums) and part.packed < SMALL_SHARE * size
 
 
 def is_suited(session: Session) -> bool:

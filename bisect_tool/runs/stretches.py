@@ -26,12 +26,10 @@ def bases_of(
     for number in range(len(builds) - 1, -1, -1):
         if number in dead:
             continue
-        if base is not None and number in alone and number not in cuts:
-            continue
-        if base is not None and number not in cuts and base - number < LONGEST and _fit(builds[number], builds[base]):
-            found[number] = base
-        else:
+        if base is None or number in cuts or base - number >= LONGEST or not _fit(builds[number], builds[base]):
             base = number
+        elif number not in alone:
+            found[number] = base
     return tuple(found)
 
 

@@ -36,6 +36,7 @@ def test_a_stretch_is_of_one_variant_and_bounded() -> None:
     assert bases_of(two, (), ()) == (1, None, 3, None)
     many = tuple(nightly(number) for number in range(LONGEST + 2))
     assert bases_of(many, (), ())[:3] == (1, None, LONGEST + 1)
+    assert bases_of(many, (), (), {1})[:3] == (1, None, LONGEST + 1)
 
 
 def test_a_thin_build_is_another_one_than_both_of_its_parts() -> None:
