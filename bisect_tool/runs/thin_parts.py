@@ -91,8 +91,8 @@ def _only_thin(session: Session, answer: Answer, case: str) -> str | None:
         return None
     oldest, first = (session.asked.builds[number].label for number in (min(older), min(judged)))
     return (
-        f"{case}: no build before {first} was looked at whole; {len(older)} of them were looked at thin, back to {oldest}. Run "
-        "again with --thin off to have whole ones looked at"
+        f"{case}: no build before {first} was looked at whole; {plural(len(older), 'build')} there, back to {oldest}, "
+        f"{'was' if len(older) == 1 else 'were'} looked at thin. Run again with --thin off to have whole ones looked at"
     )
 
 

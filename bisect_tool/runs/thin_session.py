@@ -242,8 +242,11 @@ class ThinSession(Session):
         return frozenset() if isinstance(verdict, Passed) else None
 
     def thin_trials(self) -> int:
-        """How many trials of thin builds are known."""
-        own = sum(len(seen) for (_, number), seen in self.seen.items() if self.bases[number] is not None)
+        """How many trials of thin builds are known, without those of controls."""
+        bases, tests = self.bases, self.asked.question.tests
+        own = sum(
+            len(seen) for (case, number), seen in self.seen.items() if case in tests and bases[number] is not None
+        )
         return own + len(self._hints_before())
 
     def thin_builds(self) -> tuple[int, ...]:
