@@ -17,7 +17,10 @@ from bisect_tool.store.results import Results
 
 @dataclass(slots=True)
 class Diary:
-    """Keeps the record of `sessions`, whose `runs` are known by these ids; with `tell` it explains each decision, too."""
+    """Keeps the record of `sessions`, whose `runs` are known by these ids; with `tell` it explains each decision, too.
+
+    Without `runs` nothing is kept.
+    """
 
     results: Results
     runs: Sequence[str]
@@ -37,7 +40,8 @@ class Diary:
         weighed = {place: row for place, row in enumerate(weights) if row != self._weights[place]}
         self._weights = weights
         line = record.decision(self._number, self._before, askings, choice, weighed)
-        self.results.add_decision(self.runs[0], self._number, record.text_of(line))
+        if self.runs:
+            self.results.add_decision(self.runs[0], self._number, record.text_of(line))
         self._before = [asking.known for asking in askings]
         if self.tell is not None:
             names = {
@@ -52,6 +56,7 @@ class Diary:
         self._weights = [asking.question.weights for asking in askings]
         builds = [[build.version for build in session.asked.builds] for session in self.sessions]
         self._opening = record.opening(askings, builds, __version__)
-        self.results.add_decision(self.runs[0], 0, record.text_of(self._opening))
+        if self.runs:
+            self.results.add_decision(self.runs[0], 0, record.text_of(self._opening))
         for other in self.runs[1:]:
             self.results.add_decision(other, 0, record.text_of({"same as": self.runs[0]}))

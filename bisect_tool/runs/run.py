@@ -191,7 +191,7 @@ class _Run:
 
     def _search(self, courses: Sequence[_Course]) -> None:
         workshop, sessions = self.workshop, [course.last for course in courses]
-        Scout(workshop.cache, self.results, workshop.environ, self.tell).scout(sessions)
+        Scout(workshop.cache, self.results, workshop.environ, self.tell, self.wishes.explain).scout(sessions)
         explain = self.tell if self.wishes.explain else None
         diary = Diary(self.results, [course.runs[-1] for course in courses], sessions, explain)
         Loop(

@@ -17,11 +17,13 @@ from bisect_tool.builds.python_files import NotReadable
 from bisect_tool.environments.cache_folder import CacheFolder
 from bisect_tool.errors import IndexUnreachable
 from bisect_tool.reports import events
+from bisect_tool.runs.diary import Diary
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.thin_look import ThinLook
 from bisect_tool.runs.thin_session import PartsChannel, ThinChannel, ThinSession
+from bisect_tool.search.together import Asking, Choice
 from bisect_tool.store.results import Results
 
 FEWEST = 8  # builds of a range; in a shorter one whole builds are as few
@@ -32,12 +34,13 @@ CHANNEL = "nightly"
 
 @dataclass(frozen=True, slots=True)
 class Scout:
-    """Makes the thin searches of one run. `environ` is what processes may inherit of."""
+    """Makes the thin searches of one run, with `explain` in words. `environ` is what processes may inherit of."""
 
     cache: CacheFolder
     results: Results
     environ: Mapping[str, str] = field(repr=False)
     tell: Callable[[events.Event], None]
+    explain: bool = False
 
     def scout(self, sessions: Sequence[Session]) -> None:
         """Give hints to those of `sessions` for which thin builds are worth it; all of them are searched together.
@@ -50,7 +53,8 @@ class Scout:
             first = going[0]
             what = "the Python files of builds on the binaries of newer ones say where whole builds are worth fetching"
             self.tell(events.Notice(f"thin builds first: {what}"))
-            Loop(going, self.cache, self.results, first.environments, self.environ, self.tell, first.pace).run()
+            note = Diary(self.results, (), going, self.tell).note if self.explain else _silent
+            Loop(going, self.cache, self.results, first.environments, self.environ, self.tell, first.pace, note).run()
         for session, thin in pairs:
             hand_over(thin, session)
 
@@ -69,6 +73,10 @@ class Scout:
             self.tell(events.Notice(f"no thin builds: {error}"))
             return None
         return thin if is_worth_it else None
+
+
+def _silent(_askings: Sequence[Asking], _choice: Choice | None) -> None:
+    """Nothing is said of a decision."""
 
 
 def saves(newest: Build, channel: PartsChannel, folders: tuple[str, ...]) -> bool:

@@ -10,8 +10,9 @@ from bisect_tool.search.answer import Kind
 from bisect_tool.search.hints import counting_hints
 from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.planner import Policy
+from bisect_tool.search.policy import Flakiness
 from bisect_tool.search.record import decision, opening, replayed, text_of
-from bisect_tool.search.states import Fail, Flaky, Hint, Pass, Result
+from bisect_tool.search.states import Fail, Flaky, Hint, Pass, Result, trials_of
 from bisect_tool.search.together import Asking, choose
 from tests.rig.histories import History, stepwise
 from tests.search.searching import Search, all_ends, ends
@@ -55,6 +56,13 @@ def test_one_trial_is_enough_where_nothing_is_verified_and_no_hint_is() -> None:
     search = run(stepwise([(20, "pass"), (44, A)]), hints, Fail(A), Policy(trust=True))
     assert [build for build, _, _ in search.served] == [19, 20]
     assert search.answer().outcome == "exact"
+
+
+def test_flakiness_is_looked_for_on_whole_builds_only() -> None:
+    hints = hinted({0: NOTHING, 19: NOTHING, 20: A}, 63)
+    search = run(stepwise([(20, "pass"), (44, A)]), hints, Fail(A), Policy(flaky=Flakiness.AUTO, aside=None))
+    assert search.installed == {19, 20, 63}
+    assert [trials_of(state) for state in search.answer().timelines["main"].values()] == [5, 3, 5]
 
 
 def test_what_a_hint_alone_says_is_in_no_answer() -> None:
