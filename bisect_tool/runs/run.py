@@ -191,7 +191,15 @@ class _Run:
 
     def _search(self, courses: Sequence[_Course]) -> None:
         workshop, sessions = self.workshop, [course.last for course in courses]
-        Scout(workshop.cache, self.results, workshop.environ, self.tell, self.wishes.explain).scout(sessions)
+        scout = Scout(workshop.cache, self.results, workshop.environ, self.tell, self.wishes.explain)
+        scout.scout(sessions)
+        weigher = Weigher(self._history(), self.tell) if self.wishes.prior == "history" else None
+
+        def before_decision(session: Session) -> None:
+            scout.look_again(session)
+            if weigher is not None:
+                weigher.weigh(session)
+
         explain = self.tell if self.wishes.explain else None
         diary = Diary(self.results, [course.runs[-1] for course in courses], sessions, explain)
         Loop(
@@ -203,7 +211,7 @@ class _Run:
             self.tell,
             self.pace,
             diary.note,
-            Weigher(self._history(), self.tell).weigh if self.wishes.prior == "history" else lambda _session: None,
+            before_decision,
         ).run()
 
     def _go_on(self, course: _Course, environments: Environments) -> bool:

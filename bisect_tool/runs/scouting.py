@@ -23,6 +23,8 @@ from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.thin_look import ThinLook
 from bisect_tool.runs.thin_session import PartsChannel, ThinChannel, ThinSession
+from bisect_tool.search.hints import counting_hints
+from bisect_tool.search.planner import Purpose
 from bisect_tool.search.together import Asking, Choice
 from bisect_tool.store.results import Results
 
@@ -32,7 +34,7 @@ SMALL_SHARE = 0.2  # of the wheel that its Python part may take
 CHANNEL = "nightly"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scout:
     """Makes the thin searches of one run, with `explain` in words. `environ` is what processes may inherit of."""
 
@@ -41,13 +43,34 @@ class Scout:
     environ: Mapping[str, str] = field(repr=False)
     tell: Callable[[events.Event], None]
     explain: bool = False
+    _looked: set[int] = field(default_factory=set)
 
     def scout(self, sessions: Sequence[Session]) -> None:
         """Give hints to those of `sessions` for which thin builds are worth it; all of them are searched together.
 
         Raises a `BisectError` when the machine gets in the way.
         """
-        pairs = [(session, thin) for session in sessions if (thin := self._thin_of(session)) is not None]
+        self._search([(session, thin) for session in sessions if (thin := self._thin_of(session)) is not None])
+
+    def look_again(self, session: Session) -> None:
+        """When both ends agree whole: look thin for a failure that came and went, before whole builds are spread for it.
+
+        Once for each session, and only where making an environment takes longer than running the cases. To be called before a
+        decision. Raises a `BisectError` when the machine gets in the way.
+        """
+        folders = LAID_OVER.get(canonicalize_name(session.asked.spec.package))
+        if session.thin is None or folders is None or id(session) in self._looked or not _is_second_look(session):
+            return
+        self._looked.add(id(session))
+        prices = session.prices()
+        if prices.making(len(session.asked.builds) - 1) > prices.run(
+            (case.name, 1) for case in session.asked.spec.cases
+        ):
+            thin = thin_session(session, folders, scan=None)
+            thin.load()
+            self._search([(session, thin)])
+
+    def _search(self, pairs: Sequence[tuple[Session, ThinSession]]) -> None:
         going = [thin for _, thin in pairs if thin.asking().wants]
         if going:
             first = going[0]
@@ -73,6 +96,14 @@ class Scout:
             self.tell(events.Notice(f"no thin builds: {error}"))
             return None
         return thin if is_worth_it else None
+
+
+def _is_second_look(session: Session) -> bool:
+    """Whether nothing is wanted but to look between builds that agree, and no change is known."""
+    wants = session.asking().wants
+    if not wants or wants.wishes or any(split.purpose is not Purpose.SCAN for split in wants.splits):
+        return False
+    return not session.boundaries() and not counting_hints(session.asked.question, session.known())
 
 
 def _silent(_askings: Sequence[Asking], _choice: Choice | None) -> None:
@@ -110,10 +141,10 @@ def is_suited(session: Session) -> bool:
     )
 
 
-def thin_session(session: Session, folders: tuple[str, ...]) -> ThinSession:
-    """The thin counterpart of a session, not loaded yet."""
+def thin_session(session: Session, folders: tuple[str, ...], scan: int | None = 0) -> ThinSession:
+    """The thin counterpart of a session, not loaded yet; with `scan` None it looks between ends that agree."""
     asked = session.asked
-    policy = replace(asked.wishes.policy, thin=True, scan=0)
+    policy = replace(asked.wishes.policy, thin=True, scan=scan)
     channel = ThinChannel(cast("PartsChannel", asked.channel), folders)
     thin = replace(asked, channel=channel, twins={}, weights=None, wishes=replace(asked.wishes, policy=policy))
     known = {number for number in range(len(asked.builds)) if session.is_known(number)}

@@ -98,6 +98,16 @@ def test_a_change_in_binaries_costs_one_thin_build_more(nights: Open) -> None:
     assert {"20260801", "20260819", "20260820", "20261003"} <= set(asked.whole())
 
 
+def test_a_failure_that_came_and_went_is_found_thin(nights: Open) -> None:
+    """Both ends agree, whole too: thin builds look between them before whole ones do."""
+    asked = nights(changes=(Change("main", date(2026, 8, 20), ZERO), Change("main", date(2026, 9, 20), "pass")))
+    report = asked.answer()
+    assert appeared(report) == ("exact", "2.15.0.dev20260819+cpu", "2.15.0.dev20260820+cpu")
+    fixed = report["failures"][0]["episodes"][0]["fixed"]
+    assert (fixed["kind"], fixed["first_without"]) == ("exact", "2.15.0.dev20260920+cpu")
+    assert asked.whole() == ["20260801", "20260819", "20260820", "20260919", "20260920", "20261003"]
+
+
 def test_python_that_does_not_fit_cuts_the_stretch(nights: Open) -> None:
     """Before 25 August torch itself, before 12 August the lowering needs what the binaries of later days lack."""
     days = [FIRST + DAY * number for number in range((LAST - FIRST).days + 1)]
