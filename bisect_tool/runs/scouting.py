@@ -44,6 +44,7 @@ class Scout:
     tell: Callable[[events.Event], None]
     explain: bool = False
     _looked: set[int] = field(default_factory=set)
+    _saving: dict[str, bool] = field(default_factory=dict)
 
     def scout(self, sessions: Sequence[Session]) -> None:
         """Give hints to those of `sessions` for which thin builds are worth it; all of them are searched together.
@@ -62,10 +63,8 @@ class Scout:
         if session.thin is None or folders is None or id(session) in self._looked or not _is_second_look(session):
             return
         self._looked.add(id(session))
-        prices = session.prices()
-        if prices.making(len(session.asked.builds) - 1) > prices.run(
-            (case.name, 1) for case in session.asked.spec.cases
-        ):
+        prices, cases = session.prices(), [(case.name, 1) for case in session.asked.spec.cases]
+        if prices.making(len(session.asked.builds) - 1) > prices.run(cases):
             thin = thin_session(session, folders, scan=None)
             thin.load()
             self._search([(session, thin)])
@@ -90,12 +89,18 @@ class Scout:
         thin.load()
         if not thin.asking().wants:
             return thin
-        try:
-            is_worth_it = saves(session.asked.builds[-1], cast("PartsChannel", session.asked.channel), folders)
-        except (NotReadable, IndexUnreachable) as error:
-            self.tell(events.Notice(f"no thin builds: {error}"))
-            return None
-        return thin if is_worth_it else None
+        return thin if self._saves(session, folders) else None
+
+    def _saves(self, session: Session, folders: tuple[str, ...]) -> bool:
+        """Whether thin builds save anything over the builds of a session; asked once for each newest build."""
+        newest = session.asked.builds[-1]
+        if newest.identity not in self._saving:
+            try:
+                self._saving[newest.identity] = saves(newest, cast("PartsChannel", session.asked.channel), folders)
+            except (NotReadable, IndexUnreachable) as error:
+                self.tell(events.Notice(f"no thin builds: {error}"))
+                self._saving[newest.identity] = False
+        return self._saving[newest.identity]
 
 
 def _is_second_look(session: Session) -> bool:
