@@ -2,7 +2,8 @@
 
 The nightlies are two real releases of torch under other names, served over HTTP; the change lies where one takes over.
 Each spec is asked with ``--thin auto`` and with ``--thin off``, each time with an empty cache, and all specs of one call
-together, as they share what is installed. Only cases that are no controls are run, so that trials take the least time.
+together, as they share what is installed. Only cases that are no controls are run, so that trials take the least time; with
+``--spec quick`` the repro is hardly more than an import (2.14 against 2.15), so that downloads are what takes the time.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ from tests.rig.nightly_index import NightlyIndex, NightlyPlan, Real
 
 SPECS = Path(__file__).parents[3] / "repro_specs"
 ASKED = ("cumsum-scalar-constant", "addcdiv-item-loop", "diagonal-scatter-grad")
+# A repro that takes no longer than `import torch`: downloads are what takes the time.
+QUICK = "quick"
+SCRIPT = """import importlib.util, torch
+assert importlib.util.find_spec("torch._inductor.kernel.gemm_epilogue_layout"), "no epilogue layouts"
+"""
 WHOLE = 100_000_000  # bytes of one answer; no part that is read of a wheel is as big
 
 
@@ -82,10 +88,15 @@ def main(
 
 
 def _spec(name: str, folder: Path, first: date, end: date) -> Path:
-    """A copy of a spec that asks the nightlies, without controls."""
-    shutil.copytree(SPECS / name, folder / name)
+    """A copy of a spec that asks the nightlies, without controls; `QUICK` is made here."""
     path = folder / name / "spec.yaml"
-    told = yaml.safe_load(path.read_text())
+    if name == QUICK:
+        path.parent.mkdir()
+        (path.parent / "repro.py").write_text(SCRIPT)
+        told: dict[str, Any] = {"name": QUICK, "script": "repro.py", "cases": [{"name": "import"}]}
+    else:
+        shutil.copytree(SPECS / name, path.parent)
+        told = yaml.safe_load(path.read_text())
     told |= {
         "channel": "nightly", "variant": "cu130", "from": first.isoformat(), "to": end.isoformat(), "device": "cpu",
         "python": "3.11", "flaky": "no", "timeout": 900,
