@@ -31,6 +31,7 @@ class Settings:
     `jobs` are the slots, None: one for each GPU, one on the CPU. `ahead` environments are made before they are needed, for
     at most `max_downloads` bytes in all (None: no bound). `wait_for_gpu` are the seconds for a card that others use.
     `repo` is a clone of the repository that the package is developed in; without it GitHub is asked, at `github_api`.
+    `thin`: `auto` when nightlies may be looked at thin first (`docs/speed.md`), else `off`.
     """
 
     ahead: int
@@ -43,6 +44,7 @@ class Settings:
     max_downloads: int | None
     nightly_index: str | None
     repo: Path | None
+    thin: str
     verify: int
     wait_for_gpu: int
     wheelhouse: Path | None
@@ -61,6 +63,7 @@ class Settings:
             "max-downloads": format_size(self.max_downloads) if self.max_downloads is not None else "no bound",
             "nightly-index": _without_password(self.nightly_index) or "PyTorch's own",
             "repo": str(self.repo) if self.repo else "none",
+            "thin": self.thin,
             "verify": str(self.verify),
             "wait-for-gpu": f"{self.wait_for_gpu} s" if self.wait_for_gpu else "no",
             "wheelhouse": str(self.wheelhouse) if self.wheelhouse else "none",
@@ -122,6 +125,13 @@ def _count(value: object) -> int:
     return number
 
 
+def _thin(value: object) -> str:
+    text = "off" if value is False else str(value)  # a file of settings may say `false`
+    if text not in {"auto", "off"}:
+        raise ValueError(f"{text!r} is neither auto nor off")
+    return text
+
+
 def _path(value: object) -> Path:
     try:
         return Path(_text(value)).expanduser().absolute()
@@ -146,6 +156,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "max_downloads": _size,
     "nightly_index": _address,
     "repo": _path,
+    "thin": _thin,
     "verify": _whole(0, MOST_VERIFY),
     "wait_for_gpu": _whole(0, MOST_WAIT),
     "wheelhouse": _path,
@@ -164,7 +175,7 @@ def read_settings(
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     cache = _default_cache(environ, home, package)
-    defaults: dict[str, object] = {"ahead": 2, "cache": cache, "verify": 2, "wait_for_gpu": 0}
+    defaults: dict[str, object] = {"ahead": 2, "cache": cache, "thin": "auto", "verify": 2, "wait_for_gpu": 0}
     for name in _READERS:
         variable = f"BISECT_{name.upper()}"
         places = (

@@ -10,8 +10,7 @@ from bisect_tool.settings import Settings, read_settings
 
 SETTINGS = (
     "ahead", "bandwidth", "cache", "github_api", "index", "jobs", "max_cache", "max_downloads", "nightly_index", "repo",
-    "verify",
-    "wait_for_gpu", "wheelhouse",
+    "thin", "verify", "wait_for_gpu", "wheelhouse",
 )  # fmt: skip
 
 
@@ -46,6 +45,7 @@ def test_the_defaults(tmp_path: Path) -> None:
         "max_downloads": None,
         "nightly_index": None,
         "repo": None,
+        "thin": "auto",
         "verify": 2,
         "wait_for_gpu": 0,
         "wheelhouse": None,
@@ -99,6 +99,7 @@ def test_a_path_is_relative_to_the_working_folder(tmp_path: Path, monkeypatch: p
     [
         ("verify", "21", "the setting verify cannot be used: 21 is not between 0 and 20"),
         ("verify", "-1", "the setting verify cannot be used: -1 is not between 0 and 20"),
+        ("thin", "on", "the setting thin cannot be used: 'on' is neither auto nor off"),
         ("verify", "two", "the setting verify cannot be used: not a whole number: 'two'"),
         (
             "max_cache",
@@ -234,6 +235,7 @@ def test_the_explanation(tmp_path: Path) -> None:
         ("max-downloads", "no bound", "default"),
         ("nightly-index", "PyTorch's own", "default"),
         ("repo", "none", "default"),
+        ("thin", "auto", "default"),
         ("verify", "3", "BISECT_VERIFY"),
         ("wait-for-gpu", "no", "default"),
         ("wheelhouse", "none", "default"),

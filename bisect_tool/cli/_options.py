@@ -76,6 +76,7 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
             "repo",
             "wheelhouse",
             "verify",
+            "thin",
             "wait_for_gpu",
         )
         if name in flags

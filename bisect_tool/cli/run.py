@@ -45,6 +45,11 @@ def _format_options(function: Any) -> Any:
     default="none",
     help="history: look first where the commits between the builds fit the failure; the answer stays the same.",
 )
+@click.option(
+    "--thin",
+    metavar="MODE",
+    help="auto: nightlies are looked at thin first where that saves downloads; the answer rests on whole ones. Or off.",
+)
 @click.option("--trust", is_flag=True, help="Believe one trial of a build: nothing is run again to verify it.")
 @click.option(
     "--confidence",
@@ -115,6 +120,7 @@ def command(
         isolate=isolate,
         diagnose=diagnose,
         diagnose_jobs=diagnose_jobs,
+        thin=settings.thin,
     )
     workshop = open_workshop(settings, os.environ)
     try:

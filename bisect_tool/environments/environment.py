@@ -17,6 +17,7 @@ from bisect_tool.environments.cache_folder import CacheFolder, disk_full
 from bisect_tool.environments.environment_key import EnvironmentKey
 from bisect_tool.environments.health import NO_SPACE, Health, NotHealthy, ProbeBroke, prove
 from bisect_tool.environments.holding import Standing
+from bisect_tool.environments.layering import NOT_VALID
 from bisect_tool.environments.marks import MARK, remove
 from bisect_tool.environments.mixing import Swap, mix
 from bisect_tool.environments.steps import Checking, Making, Step, Trouble, Waiting
@@ -246,7 +247,7 @@ class Environments:
                     stop=self.stop,
                 )
             except NotHealthy as error:
-                where = "overlay not valid here: " if key.base is not None else ""
+                where = NOT_VALID if key.base is not None else ""
                 raise BuildUnusable(f"{where}{error}") from error
             except ProbeBroke as error:
                 reason = str(error)

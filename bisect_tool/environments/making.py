@@ -12,7 +12,8 @@ from bisect_tool.builds.build import Layer
 from bisect_tool.environments import installing
 from bisect_tool.environments.building import BuildingFailed, NotBuildable, Workplace, build_wheel
 from bisect_tool.environments.installing import NotInstallable, Order, make_venv, purelib_of
-from bisect_tool.environments.layering import NotLayable, lay_over
+from bisect_tool.environments.layering import NOT_VALID, NotLayable, lay_over
+from bisect_tool.environments.thin import lay_thin
 from bisect_tool.environments.uv import Download, Uv
 from bisect_tool.environments.wheels import Wheels
 
@@ -91,6 +92,10 @@ def _lay(order: Order, layer: Layer, site: Site) -> None:
         raise ValueError(f"{order.build.version} is laid over another build, which is not here")
     make_venv(order, site.venv, site.uv)
     try:
-        lay_over(purelib_of(site.base / "venv"), purelib_of(site.venv), layer.folders, layer.changes())
+        base, own = purelib_of(site.base / "venv"), purelib_of(site.venv)
+        if layer.python is not None:
+            lay_thin(base, own, layer.folders, layer.python, site.folder)
+        else:
+            lay_over(base, own, layer.folders, layer.changes())
     except NotLayable as error:
-        raise NotInstallable(f"overlay not valid here: {error}") from error
+        raise NotInstallable(f"{NOT_VALID}{error}") from error

@@ -107,11 +107,15 @@ class Signature(Part):
 
 
 class Hole(Part):
-    """A build inside an end that could not be tested; `tried` false: left alone, because its neighbours could not."""
+    """A build inside an end that could not be tested; `tried` false: left alone, because its neighbours could not.
+
+    `thin`: only its Python files were tried, on the binaries of another build, which proves nothing.
+    """
 
     build: str
     reason: str
     tried: bool = True
+    thin: bool = False
 
 
 class Appeared(Part):
@@ -234,6 +238,21 @@ class Isolation(Part):
     tests: tuple[CrossTest, ...] = ()
 
 
+class ThinPart(Part):
+    """How many `builds` were looked at thin (their Python files `on` the binaries of others), in so many `trials`.
+
+    Of `compared` states of a case that were looked at whole as well, `agreed` were the same. `not_valid` are builds whose
+    Python files do not fit the binaries that they were laid over. Thin builds say where to look; no answer rests on them.
+    """
+
+    builds: int
+    trials: int
+    compared: int
+    agreed: int
+    on: tuple[str, ...] = ()
+    not_valid: tuple[Hole, ...] = ()
+
+
 class Counts(Part):
     """The work it took. `trials` and `builds_installed` count this run; `trials_known` came from the store."""
 
@@ -310,6 +329,7 @@ class Report(Part):
     isolation: tuple[Isolation, ...] = Field(default=(), description="Which part makes a change, by cross tests.")
     diagnoses: tuple[Diagnosis, ...] = Field(default=(), description="Which part of the compiler makes a failure.")
     counts: Counts
+    thin: ThinPart | None = Field(default=None, description="Builds that were looked at thin, where there were any.")
     elapsed_s: float
     time: TimePart | None = Field(default=None, description="Where the time went; absent where nothing was searched.")
     environment: Machine

@@ -18,7 +18,10 @@ from bisect_tool.store.results import Results
 
 @dataclass(slots=True)
 class Diary:
-    """Keeps the record of `sessions`, whose `runs` are known by these ids; with `tell` it explains each decision, too."""
+    """Keeps the record of `sessions`, whose `runs` are known by these ids; with `tell` it explains each decision, too.
+
+    Without `runs` nothing is kept.
+    """
 
     results: Results
     runs: Sequence[str]
@@ -51,7 +54,8 @@ class Diary:
         return weighed
 
     def _keep(self, askings: Sequence[Asking], line: record.Line) -> None:
-        self.results.add_decision(self.runs[0], self._number, record.text_of(line))
+        if self.runs:
+            self.results.add_decision(self.runs[0], self._number, record.text_of(line))
         self._before = [asking.known for asking in askings]
         if self.tell is not None:
             names = {
@@ -66,6 +70,7 @@ class Diary:
         self._weights = [asking.question.weights for asking in askings]
         builds = [[build.version for build in session.asked.builds] for session in self.sessions]
         self._opening = record.opening(askings, builds, __version__)
-        self.results.add_decision(self.runs[0], 0, record.text_of(self._opening))
+        if self.runs:
+            self.results.add_decision(self.runs[0], 0, record.text_of(self._opening))
         for other in self.runs[1:]:
             self.results.add_decision(other, 0, record.text_of({"same as": self.runs[0]}))

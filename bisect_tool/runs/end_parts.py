@@ -19,6 +19,7 @@ from bisect_tool.runs.failure_clues import FailureClues
 from bisect_tool.runs.history_reading import HOW, HistoryReader, Looked, with_revision
 from bisect_tool.runs.report_words import Names, differences_of
 from bisect_tool.runs.session import Session
+from bisect_tool.runs.thin_parts import word_of_hint
 from bisect_tool.search import answer as found
 
 
@@ -38,16 +39,19 @@ class Ends:
     def __post_init__(self) -> None:
         self.clues = FailureClues(self.session)
 
-    def sides(self, end: found.End) -> dict[str, Any]:
+    def sides(self, end: found.End, case: str) -> dict[str, Any]:
         """What both kinds of ends have in common: how sure, what lies between, what else differs."""
         builds = self.session.asked.builds
         holes = tuple(
             parts.Hole(
                 build=builds[hole.build].label,
-                reason=Names(self.session).told(hole.reason or "not tried"),
+                reason=Names(self.session).told(
+                    hole.reason or word_of_hint(self.session, case, hole.build) or "not tried"
+                ),
                 tried=hole.reason is not None,
+                thin=hole.reason is None and (case, hole.build) in self.session.hints,
             )
-            for hole in end.holes
+            for hole in self._told(end, case)
         )
         also_differs = self._also_differs(end.before, end.after)
         return {
@@ -73,6 +77,13 @@ class Ends:
             for one in between
             if one.because is not LeftOutBecause.PRE_RELEASE
         )
+
+    def _told(self, end: found.End, case: str) -> Sequence[found.Hole]:
+        """What lies inside an end; beyond an open one that was looked at thin, only what was looked at."""
+        hints = self.session.hints
+        if end.kind is not found.Kind.OPEN or not any((case, hole.build) in hints for hole in end.holes):
+            return end.holes
+        return [hole for hole in end.holes if hole.reason is not None or (case, hole.build) in hints]
 
     def _also_differs(self, before: int | None, after: int | None) -> str | None:
         """Two neighbours of different variants, because no date has both: the change may be one of the variant."""

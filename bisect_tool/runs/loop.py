@@ -113,6 +113,11 @@ class Loop:
             raise
 
     @property
+    def is_busy(self) -> bool:
+        """Whether something runs in a slot."""
+        return bool(self._courses)
+
+    @property
     def _is_alone(self) -> bool:
         return len(self.executor.slots) == 1
 

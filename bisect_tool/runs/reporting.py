@@ -33,6 +33,7 @@ from bisect_tool.runs.report_words import (
 )
 from bisect_tool.runs.session import SeenTrial, Session
 from bisect_tool.runs.surveying import COMMITS
+from bisect_tool.runs.thin_parts import python_changes, thin_advice, thin_part, word_of_hint
 from bisect_tool.search import answer as found
 from bisect_tool.search.states import Failing, Flaky, State, Untestable, trials_of
 from bisect_tool.spec.model import Case
@@ -82,10 +83,10 @@ def report_of(
     trials = sum(report.counts.trials for report in reports)
     counts = finest.counts.model_copy(update={"builds_installed": installed, "trials": trials})
     diagnosed = (summary_of(one) for one in circumstances.diagnoses)
-    summary = (*finest.summary, *(one.sentence for one in circumstances.isolation), *diagnosed)
+    summary = (*finest.summary, *(one.sentence for one in finest.isolation), *diagnosed)
+    thin = next((part for session in sessions if (part := thin_part(session)) is not None), None)
     update = {"stages": stages, "counts": counts, "advice": advice, "summary": summary}
-    told = {"isolation": circumstances.isolation, "diagnoses": circumstances.diagnoses}
-    return finest.model_copy(update={**update, **told})
+    return finest.model_copy(update={**update, "diagnoses": circumstances.diagnoses, "thin": thin})
 
 
 def _stage(report: parts.Report) -> parts.StagePart:
@@ -124,7 +125,12 @@ class _Maker:
     @cached_property
     def ends(self) -> Ends:
         """What is told of pairs of builds."""
-        return Ends(self.session, self.history, self.circumstances.isolation, self.circumstances.diagnoses)
+        return Ends(self.session, self.history, self.isolation, self.circumstances.diagnoses)
+
+    @property
+    def isolation(self) -> tuple[parts.Isolation, ...]:
+        """Cross tests of the two sides of changes: those that were asked for, else what thin builds say."""
+        return self.circumstances.isolation or python_changes(self.session, self.answer)
 
     @property
     def names(self) -> Names:
@@ -144,6 +150,7 @@ class _Maker:
             cases=tuple(self._case(case) for case in asked.spec.cases),
             failures=failures,
             boundaries=tuple(self.ends.boundary(before, after) for before, after in self.answer.boundaries()),
+            isolation=self.isolation,
             counts=self._counts(),
             elapsed_s=round(self.circumstances.elapsed, 1),
             time=self.circumstances.time,
@@ -206,13 +213,19 @@ class _Maker:
             state=word_of(state),
             failure=names[0] if names else None,
             failures=names,
-            reason=self.names.told(state.reason) if isinstance(state, Untestable) else None,
+            reason=self._reason(case, number, state),
             trials=trials_of(state) if state is not None else 0,
             rate=rate_of(state),
             duration_s=round(shown.duration, 2) if shown else None,
             log=f"{shown.folder}/log.txt" if shown else None,
             metrics=self._metrics(case, trials),
         )
+
+    def _reason(self, case: str, number: int, state: State | None) -> str | None:
+        """Why there is no verdict; of a build that was not tried whole what it showed thin."""
+        if isinstance(state, Untestable):
+            return self.names.told(state.reason)
+        return word_of_hint(self.session, case, number) if state is None else None
 
     def _metrics(self, case: str, trials: Sequence[SeenTrial]) -> tuple[parts.MetricPart, ...]:
         asked = self.session.asked
@@ -250,7 +263,7 @@ class _Maker:
                 changed_from=self._other(begin),
                 suspicion=self.ends.suspicion(failure, begin, Sought.BREAK),
                 **rate_at(failure, begin.before, begin.after),
-                **self.ends.sides(begin),
+                **self.ends.sides(begin, failure.case),
             ),
             fixed=parts.Fixed(
                 last_with=self.session.asked.builds[end.before].label,
@@ -258,7 +271,7 @@ class _Maker:
                 changed_into=self._other(end),
                 suspicion=self.ends.suspicion(failure, end, Sought.FIX),
                 **rate_at(failure, end.before, end.after),
-                **self.ends.sides(end),
+                **self.ends.sides(end, failure.case),
             ),
         )
 
@@ -308,4 +321,5 @@ class _Maker:
             said.append("widen the range with --from and --to, or spread probes over it with --scan N")
         said.append(self.session.walked_back(self.answer))
         said += instead_notes(asked.builds, self.session.healths)
+        said += thin_advice(self.session, self.answer)
         return tuple(dict.fromkeys([*(text for text in said if text), *unproven]))

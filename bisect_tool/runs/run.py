@@ -42,11 +42,13 @@ from bisect_tool.runs.isolating import Laboratory
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, report_of
+from bisect_tool.runs.scouting import Scout
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.slots import Slots, compares_numbers, open_slots
 from bisect_tool.runs.spending import Ledger
 from bisect_tool.runs.stages import goes_to_commits, next_stage
 from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
+from bisect_tool.runs.thin_session import ThinSession
 from bisect_tool.runs.weighing import Weigher
 from bisect_tool.settings import Settings
 from bisect_tool.spec.reading import ReadSpec
@@ -215,9 +217,19 @@ class _Run:
         workshop, sessions = self.workshop, [course.last for course in courses]
         executor = self._executor(sessions)
         most = 0 if compares_numbers(sessions) else workshop.settings.ahead
+        scout = Scout(self._look, self.tell)
+        scout.scout(sessions)
+        weigher = Weigher(self._history(), self.tell) if self.wishes.prior == "history" else None
+
+        def before_decision(session: Session) -> None:
+            if not loop.is_busy:
+                scout.look_again(session)
+            if weigher is not None:
+                weigher.weigh(session)
+
         explain = self.tell if self.wishes.explain else None
         diary = Diary(self.results, [course.runs[-1] for course in courses], sessions, explain)
-        Loop(
+        loop = Loop(
             sessions,
             workshop.cache,
             self.results,
@@ -227,10 +239,26 @@ class _Run:
             self.tell,
             self.pace,
             diary,
-            Weigher(self._history(), self.tell).weigh if self.wishes.prior == "history" else lambda _session: None,
+            before_decision,
             self.lost,
-        ).run()
+        )
+        loop.run()
         self.ledger.ended = time.monotonic()
+
+    def _look(self, sessions: Sequence[ThinSession]) -> None:
+        """Search thin, in the slots of the run but beside whatever it makes ahead."""
+        self._executor(sessions)
+        assert self.slots is not None
+        workshop, tell = self.workshop, self.tell
+        executor = LocalExecutor(self.slots.slots, sessions[0].environments, workshop.environ)
+        ahead = Ahead(executor, sessions, self.allowance, self.ledger, tell, 0)
+        diary = Diary(self.results, (), sessions, tell) if self.wishes.explain else None
+        pace, ledger = sessions[0].pace, self.ledger
+        loop = Loop(sessions, workshop.cache, self.results, executor, ahead, ledger, tell, pace, diary, lost=self.lost)
+        try:
+            loop.run()
+        finally:
+            executor.close()
 
     def _executor(self, sessions: Sequence[Session]) -> Executor:
         """The slots of the run, opened once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import fmean
@@ -19,11 +19,12 @@ from bisect_tool.runs.comparisons import Comparisons
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.revisions import same_commit
+from bisect_tool.runs.thin_look import ThinLook
 from bisect_tool.search.answer import Answer, answer
 from bisect_tool.search.knowledge import Known, judged_of, state_at
 from bisect_tool.search.planner import Plan, Probe, Purpose, plan, probe_on
 from bisect_tool.search.prices import Prices
-from bisect_tool.search.states import NoVerdict, Result, State
+from bisect_tool.search.states import Hint, NoVerdict, Result, State
 from bisect_tool.search.together import Asking
 from bisect_tool.search.wants import Wants, wants_of
 from bisect_tool.spec.repro import case_digest
@@ -48,7 +49,8 @@ class Session:
     """The knowledge of one question; `plan` and `answer` are computed from it.
 
     `replaced` are the versions whose files turned out to be other ones than the listing named. `hidden` are environments that
-    are here ahead of need, by digest: no decision takes notice of them.
+    are here ahead of need, by digest: no decision takes notice of them. `hints` and `thin` are what a thin search before this
+    one has left (`scouting`).
     """
 
     asked: Asked
@@ -64,6 +66,8 @@ class Session:
     replaced: list[str] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     hidden: set[str] = field(default_factory=set)
+    hints: Mapping[tuple[str, int], Hint] = field(default_factory=dict)
+    thin: ThinLook | None = None
     comparisons: Comparisons = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
     _forgotten: set[str] = field(default_factory=set)
@@ -119,6 +123,17 @@ class Session:
         self.replaced.append(now.version)
         self._take_over(number, now)
 
+    def is_known(self, build: int) -> bool:
+        """Whether a build costs nothing to look at whole: its environment is here, or every case was run on it."""
+        tests = (case.name for case in self.asked.spec.tests)
+        return self.environments.is_ready(self.asked.environment_key(build)) or all(
+            self.seen.get((case, build)) for case in tests
+        )
+
+    def take_hints(self, hints: Mapping[tuple[str, int], Hint], thin: ThinLook) -> None:
+        """Look first where thin builds say that something changes; the answer does not rest on them."""
+        self.hints, self.thin, self._kept = hints, thin, None
+
     def _take_over(self, number: int, now: Build) -> None:
         """Another file stands for a build of the range: what is known of the one before says nothing about it."""
         selection = self.asked.selection
@@ -126,6 +141,8 @@ class Session:
         builds = (*selection.builds[:number], now, *selection.builds[number + 1 :])
         self.asked = replace(self.asked, selection=replace(selection, builds=builds))
         self._environments, self._kept = (), None
+        # What its Python files or its binaries showed thin, the other one showed.
+        self.hints = {key: hint for key, hint in self.hints.items() if number not in {key[1], hint.base}}
         self.comparisons = Comparisons(self.asked, self.trial_key)
         if self.asked.wishes.fresh:
             # What the store has besides is not wanted: the trials of this run stay, but for those of the old content.
@@ -225,7 +242,7 @@ class Session:
             if self.environments.is_ready(key := self.asked.environment_key(number))
             and not (self.hidden and key.digest in self.hidden)
         )
-        return Known(learned.results, learned.broken, ready, self.prices())
+        return Known(learned.results, learned.broken, ready, self.prices(), self.hints)
 
     def prices(self) -> Prices:
         """What probes cost: environments as measured in this run, trials as measured by this run and those before."""

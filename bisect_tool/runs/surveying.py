@@ -32,7 +32,8 @@ class Wishes:
     """What the command line adds to a spec: how builds are listed, how the search goes, and whether it explains itself.
 
     `prior` is `history` when the commits between the builds say where to look first, else `none`. `diagnose_jobs` is how
-    many trials of a diagnosis run side by side.
+    many trials of a diagnosis run side by side. `thin` is `auto` when thin builds may say so, where they are worth it, else
+    `off`.
     """
 
     pre: bool = False
@@ -45,6 +46,7 @@ class Wishes:
     isolate: bool = False
     diagnose: bool = False
     diagnose_jobs: int = 1
+    thin: str = "off"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ REASONS: Mapping[str, str] = {
     Purpose.WALK.value: "the beginning is unknown: a step back until the behaviour changes",
     Purpose.SCAN.value: "both sides agree, and another failure may have come and gone between them",
     Purpose.SPLIT.value: "its two sides differ: something changed between them",
+    Purpose.PROOF.value: "a thin build says that something changed here, which only whole builds can show",
     Purpose.VERIFY.value: "both sides of a change are run again before it is reported",
 }
 

@@ -20,7 +20,7 @@ from bisect_tool.search.appraisal import Probe
 from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.prices import Prices
-from bisect_tool.search.states import Fail, NoVerdict, Pass, Result
+from bisect_tool.search.states import Fail, Hint, NoVerdict, Pass, Result
 from bisect_tool.search.together import Asking, Choice, choose
 from bisect_tool.search.wishes import Purpose, views_of
 
@@ -233,6 +233,10 @@ def _learned(old: Known, new: Known) -> Line:
         found["ready"] = [sorted(new.ready - old.ready), sorted(old.ready - new.ready)]
     if prices := _new_prices(old.prices, new.prices):
         found["prices"] = prices
+    if new.hints != old.hints:
+        found["hints"] = [
+            [case, build, sorted(hint.failures), hint.base] for (case, build), hint in sorted(new.hints.items())
+        ]
     return found
 
 
@@ -274,7 +278,12 @@ def _with(known: Known, learned: Mapping[str, Any]) -> Known:
         {**known.broken, **{int(build): reason for build, reason in learned.get("broken", {}).items()}},
         (known.ready | set(come)) - set(gone),
         _prices_with(known.prices, learned.get("prices", {})),
+        _hints_of(learned["hints"]) if "hints" in learned else known.hints,
     )
+
+
+def _hints_of(rows: Sequence[tuple[str, int, list[str], int]]) -> dict[tuple[str, int], Hint]:
+    return {(case, build): Hint(frozenset(failures), base) for case, build, failures, base in rows}
 
 
 def _prices_with(prices: Prices, news: Mapping[str, Any]) -> Prices:

@@ -30,6 +30,7 @@ from bisect_tool.builds.nightly.pages import Pages
 from bisect_tool.builds.nightly.site import Site, Unanswered, open_site
 from bisect_tool.builds.nightly.tables import Span, Tables, read_tables
 from bisect_tool.builds.nightly.telling import no_builds, notes_on, nothing_runs
+from bisect_tool.builds.nightly.thin import PythonPart, read_python_part
 from bisect_tool.errors import BoundError, IndexUnreachable, PackageNotFound
 
 _ALWAYS_REQUIRED = "filelock"  # by every torch since 2.0
@@ -132,6 +133,15 @@ class NightlyChannel:
         except Unreadable:
             return build
         return replace(build, revision=inside.revision)
+
+    def python_part(self, build: Build, folders: tuple[str, ...]) -> PythonPart:
+        """What the Python part of a build, the files of `folders` that are no binaries, holds; two requests.
+
+        Raises:
+            NotReadable: the wheel cannot be read in parts.
+            IndexUnreachable: no answer.
+        """
+        return read_python_part(self.site, build.location, build.version, folders)
 
     def _address_of(self, build: Build) -> str:
         """Where its identity comes from: the file on the index itself; the page may point to another host."""

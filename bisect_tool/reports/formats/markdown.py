@@ -93,7 +93,7 @@ def _side(side: answer.Side) -> str:
 
 
 def _details(end: answer.End) -> Iterator[str]:
-    notes = [f"{sentences.listed(group.builds)}: {group.reason if group.tried else 'not tried'}" for group in end.holes]
+    notes = [f"{sentences.listed(group.builds)}: {group.told}" for group in end.holes]
     notes += [end.hides, *(f"not considered: {text}" for text in end.left_out)]
     notes = [note for note in notes if note]
     yield from (f"- {escape(note)}" for note in notes)

@@ -106,7 +106,7 @@ def _end(end: answer.End) -> Iterator[str]:
         described = "  ".join(fact for fact in facts if fact)
         yield f"      {side.label:>8}  {side.build}  {described}".rstrip()
     for group in end.holes:
-        verb = "not tried" if not group.tried else f"could not be tested: {one_line(clean(group.reason), 200)}"
+        verb = f"could not be tested: {one_line(clean(group.reason), 200)}" if group.tried else group.told
         yield from _wrapped("      between:  ", f"{sentences.listed(group.builds, MOST_BUILDS)} {verb}")
     if end.hides:
         yield from _wrapped("      ", end.hides)
