@@ -35,6 +35,7 @@ from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.renewal import Renewal
 from bisect_tool.runs.report_words import failure_names, word_of
 from bisect_tool.runs.session import Session
+from bisect_tool.runs.starting import Starting
 from bisect_tool.search.planner import Probe, Purpose
 from bisect_tool.search.states import Passing, State
 from bisect_tool.search.together import Asking, Choice, choose
@@ -62,6 +63,10 @@ class Loop:
     pace: Pace = field(default_factory=Pace)
     note: Callable[[Sequence[Asking], Choice | None], None] = lambda _askings, _choice: None
     weigh: Callable[[Session], None] = lambda _session: None
+    starting: Starting = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.starting = Starting(lambda line: self.tell(events.Notice(line)))
 
     def run(self) -> None:
         """Search until every question is answered as far as it can be.
@@ -69,9 +74,12 @@ class Loop:
         Raises a `BisectError` when the machine gets in the way.
         """
         renewal = Renewal(self.sessions, self.tell)
-        self._search(renewal)
-        while renewal.renew_ends():
+        try:
             self._search(renewal)
+            while renewal.renew_ends():
+                self._search(renewal)
+        finally:
+            self.starting.close()
 
     def _search(self, renewal: Renewal) -> None:
         before: object = None
@@ -84,6 +92,7 @@ class Loop:
                 session.asked.repro.digest,
                 (session.asked.builds[probe.build].identity, probe.cases, probe.purpose),
                 len(session.seen[probe.cases[-1], probe.build]),
+                session.fresh_only,
                 dict(session.broken),
             )
             if now == before:
@@ -111,7 +120,7 @@ class Loop:
         self.tell(events.BuildChosen(build.version, probe.purpose.value, steps, self.pace.seconds_left(steps)))
         key = asked.environment_key(probe.build)
         try:
-            with self._use(session, probe.build) as environment:
+            with self._use(session, probe.build) as environment, self.starting.holding(environment):
                 self._opened(session, probe.build, environment)
                 for other in self.sessions:
                     self._serve(other, key.digest, environment, probe if other is session else None)
@@ -170,17 +179,24 @@ class Loop:
             if session.asked.has_metrics(case):
                 self._compare(session, case, probe.build, environment, purpose)
             else:
-                self._attempt(session, case, probe.build, environment, purpose)
+                self._attempt(session, case, probe.build, environment, purpose, why=probe.purpose)
 
     def _attempt(
-        self, session: Session, case: str, number: int, environment: Environment, purpose: str, note: Note | None = None
+        self,
+        session: Session,
+        case: str,
+        number: int,
+        environment: Environment,
+        purpose: str,
+        note: Note | None = None,
+        why: Purpose = Purpose.VERIFY,
     ) -> None:
         """One trial, made again when the machine spoils it."""
         version = session.asked.builds[number].version
         timeout = session.asked.spec.timeout_of(session.asked.case(case))
         for attempt in range(1, ATTEMPTS + 1):
             self.tell(events.TrialStarted(version, case, purpose, timeout))
-            trouble = self._trial(session, case, number, environment, note)
+            trouble = self._trial(session, case, number, environment, note, why)
             if trouble is None:
                 return
             if trouble.command or attempt == ATTEMPTS:
@@ -251,17 +267,18 @@ class Loop:
         return len(session.seen[case, number]) > known
 
     def _trial(
-        self, session: Session, case: str, number: int, environment: Environment, note: Note | None
+        self, session: Session, case: str, number: int, environment: Environment, note: Note | None, why: Purpose
     ) -> MachineAtFault | None:
         """One trial, stored; a fault of the machine is not stored."""
         asked = session.asked
         described = asked.case(case)
         folder = self.cache.trials / f"{time.strftime('%Y%m%d')}-{uuid.uuid4().hex[:12]}"
         finished = run_trial(
-            asked.order(described),
+            self.starting.order(session, described, number, why, environment),
             programs=environment.programs,
             folder=folder,
             environ=self.environ,
+            ahead=self.starting.ahead(session, case, environment, why),
         )
         observation = shortened(finished.observation)
         verdict = verdict_of(observation, asked.spec.failures)

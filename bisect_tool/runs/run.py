@@ -38,6 +38,7 @@ from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.stages import goes_to_commits, next_stage
+from bisect_tool.runs.starting import start_notes
 from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
 from bisect_tool.runs.weighing import Weigher
 from bisect_tool.settings import Settings
@@ -254,7 +255,7 @@ class _Run:
                 repeat=repeat_command(course.sessions[0].asked, self.workshop.settings),
                 trials_known=course.known,
                 unfinished=unfinished,
-                notes=tuple(course.notes),
+                notes=(*course.notes, *dict.fromkeys(note for one in course.sessions for note in start_notes(one))),
                 isolation=course.isolation,
             )
             report = report_of(course.sessions, circumstances, history)

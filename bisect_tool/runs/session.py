@@ -19,6 +19,7 @@ from bisect_tool.runs.comparisons import Comparisons
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.revisions import same_commit
+from bisect_tool.runs.starting import disagreement
 from bisect_tool.search.answer import Answer, answer
 from bisect_tool.search.knowledge import Known, judged_of, state_at
 from bisect_tool.search.planner import Plan, Probe, Purpose, plan, probe_on
@@ -34,20 +35,25 @@ from bisect_tool.trials.overlay import misfit
 
 @dataclass(frozen=True, slots=True)
 class SeenTrial:
-    """One trial of a case on a build, as the report needs it; a comparison counts as one, and says what it `compared`."""
+    """One trial of a case on a build, as the report needs it; a comparison counts as one, and says what it `compared`.
+
+    `warm`: it was forked, see `bisect_tool.runs.starting`.
+    """
 
     verdict: Verdict
     duration: float
     folder: str
     command: str
     compared: tuple[Compared, ...] = ()
+    warm: bool = False
 
 
 @dataclass(slots=True)
 class Session:
     """The knowledge of one question; `plan` and `answer` are computed from it.
 
-    `replaced` are the versions whose files turned out to be other ones than the listing named.
+    `replaced` are the versions whose files turned out to be other ones than the listing named. `fresh_only` says why trials
+    that were forked do not count; empty as long as they do.
     """
 
     asked: Asked
@@ -62,6 +68,7 @@ class Session:
     installed: set[int] = field(default_factory=set)
     replaced: list[str] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    fresh_only: str = ""
     comparisons: Comparisons = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
     _forgotten: set[str] = field(default_factory=set)
@@ -168,7 +175,10 @@ class Session:
             return verdict
         verdict = self._fitting(build, verdict)
         self.taken.add(trial.folder)
-        seen = SeenTrial(verdict, trial.duration, trial.folder, trial.command)
+        warm = bool(trial.observation.get("warm"))
+        if warm and self.fresh_only:
+            return verdict
+        seen = SeenTrial(verdict, trial.duration, trial.folder, trial.command, warm=warm)
         if self.asked.has_metrics(case):
             finished = self.comparisons.take(case, build, trial, verdict)
             if finished is None:
@@ -180,7 +190,18 @@ class Session:
         if isinstance(verdict, Failed):
             for failure in verdict.failures:
                 self.failures.setdefault(failure.id, failure)
+        if disagreement(self.seen[case, build]):
+            self._count_fresh_only(case, build)
         return verdict
+
+    def _count_fresh_only(self, case: str, build: int) -> None:
+        """Forget every forked trial, because one of them differs from a fresh one of the same case and build."""
+        self.fresh_only = (
+            f"trials that were forked after the imports do not count: on {self.asked.builds[build].version} the case {case} "
+            "did something else when it was forked than when it started fresh"
+        )
+        for key, trials in self.seen.items():
+            self.seen[key] = [one for one in trials if not one.warm]
 
     def _fitting(self, build: int, verdict: Verdict) -> Verdict:
         """The verdict, unless it is about an overlay that does not fit its binaries."""

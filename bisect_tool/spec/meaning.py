@@ -18,8 +18,6 @@ from bisect_tool.spec.model import Role, Spec
 
 LATER = {
     "hold": "pin the other package in `requires:`",
-    "warm": "every trial starts a process of its own",
-    "share_caches": "every trial has caches of its own",
 }
 SMALLEST_CHANGE = 0.001  # of the logarithm of a ratio
 COARSE_TO_FINE = ("release", "nightly", "commit")

@@ -49,6 +49,8 @@ _EXPECTED = {
     "string_unicode": "text",
     "string_too_short": "text that is not empty",
     "string_too_long": "text of at most {max_length} characters",
+    "bool_type": "`true` or `false`",
+    "bool_parsing": "`true` or `false`",
     "int_type": "a whole number",
     "int_parsing": "a whole number",
     "int_parsing_size": "a whole number",

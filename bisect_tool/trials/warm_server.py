@@ -25,6 +25,7 @@ if sys.path[:1] == [__file__.rpartition("/")[0]]:
 import array
 import contextlib
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -91,10 +92,10 @@ def why_unfit() -> str:
     if pid == 0:
         os._exit(0)
     os.waitpid(pid, 0)
-    threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208  no pathlib that the trial did not ask for
+    threads = len(os.listdir("/proc/self/task"))
     if threads > 1:
         return "%d threads run after the imports" % threads
-    opened = [os.readlink("/proc/self/fd/" + name) for name in os.listdir("/proc/self/fd") if is_open(name)]  # noqa: PTH115, PTH208
+    opened = [os.readlink("/proc/self/fd/" + name) for name in os.listdir("/proc/self/fd") if is_open(name)]
     if any(path.startswith(("/dev/nvidia", "/dev/kfd")) for path in opened):
         return "the GPU is in use after the imports"
     torch = sys.modules.get("torch")
@@ -142,11 +143,11 @@ def serve(control: socket.socket, wakeup: int, tools: dict[str, Any]) -> list[in
     """Fork watchers until the tool is gone; comes back in a watcher, with its file descriptors."""
     watchers: set[int] = set()
     while True:
-        ready, _, _ = select.select([control, wakeup], [], [])
+        ready, _, _ = select.select([control.fileno(), wakeup], [], [])
         if wakeup in ready:
             os.read(wakeup, 512)
             reap(watchers, tools)
-        if control not in ready:
+        if control.fileno() not in ready:
             continue
         ends = receive(control)
         if len(ends) != 3:
@@ -249,11 +250,11 @@ def settle_modules(order: dict[str, Any]) -> None:
     if hook is not None and folder:
         hook.install(folder)
     if "multiprocessing.process" in sys.modules:
-        sys.modules["multiprocessing.process"].ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
+        vars(sys.modules["multiprocessing.process"])["ORIGINAL_DIR"] = os.getcwd()
     if "tempfile" in sys.modules:
-        sys.modules["tempfile"].tempdir = None  # type: ignore[attr-defined]
+        vars(sys.modules["tempfile"])["tempdir"] = None
     if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed()  # type: ignore[attr-defined]
+        vars(sys.modules["numpy.random"])["seed"]()
 
 
 def fresh_main(path: str) -> dict[str, Any]:
@@ -287,7 +288,7 @@ def main() -> tuple[str, dict[str, Any], bytes]:
     control = socket.socket(fileno=move_up(int(sys.argv[1])))
     plan = json.loads(sys.argv[2])
     sys.argv[:] = [""]
-    with open(plan["supervisor"], encoding="utf-8") as file:  # noqa: PTH123  no pathlib that the trial did not ask for
+    with open(plan["supervisor"], encoding="utf-8") as file:
         tools: dict[str, Any] = {"__name__": "supervisor"}
         exec(compile(file.read(), plan["supervisor"], "exec", dont_inherit=True), tools)
     printed: list[bytes] = []
@@ -296,6 +297,7 @@ def main() -> tuple[str, dict[str, Any], bytes]:
     control.send(json.dumps(report).encode())
     if "unfit" in report:
         os._exit(0)
+    gc.freeze()  # else the end of each trial copies every page of what was imported
     prctl = ctypes.CDLL(None).prctl
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     woken, wakeup = (move_up(number) for number in os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC))
@@ -327,7 +329,7 @@ if __name__ == "__main__":
     if _printed:
         os.write(1, _printed)
     try:
-        with open(_script, "rb") as _file:  # noqa: PTH123
+        with open(_script, "rb") as _file:
             _code = _file.read()
         exec(compile(_code, _script, "exec", dont_inherit=True), _names)
     except BaseException:

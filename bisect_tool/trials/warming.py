@@ -7,6 +7,7 @@ come too late. So the imports are read from its text, from the top down to the f
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,9 @@ from bisect_tool.environments.isolation import CACHES
 
 # What differs from trial to trial, so that a server may have been started with other values. All else must be the same.
 OWN_VARIABLES = frozenset({*CACHES, "BISECT_CHECKS", "BISECT_EXCEPTIONS", "BISECT_TRIAL"})
+
+# What was imported ahead is kept out of Python's garbage collection, and these can tell.
+_COLLECTS = re.compile(rb"\b(?:gc|tracemalloc|objgraph|get_referrers)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ def warmth_of(files: Sequence[tuple[str, bytes]], words: Sequence[str]) -> Warmt
     script = words[1].removeprefix("./") if len(words) > 1 else ""
     if not words or words[0] != "python" or not script.endswith(".py") or script not in content:
         raise TooCold("the command is not `python` and a script of the repro")
+    if any(_COLLECTS.search(text) for name, text in content.items() if name.endswith(".py")):
+        raise TooCold("the repro looks at Python's garbage collection")
     local = _local_names(content, script)
     modules = tuple(dict.fromkeys(_first_imports(content[script], local)))
     if not modules:
