@@ -32,6 +32,7 @@ SERVER = Path(__file__).with_name("warm_server.py")
 IMPORT_TIME = 300.0  # seconds that the imports may take; they have been made before, by the health check
 MOST_SERVERS = 8  # at a time; one with torch in it weighs about 300 MB
 LONGEST_REPORT = 1 << 20
+_OWN_WARNING = re.compile(rf"^{re.escape(str(SERVER))}:\d+: (\w+: .*)\n(?:  .*\n)?", re.MULTILINE)
 _OWN_FRAME = re.compile(rf'^  File "{re.escape(str(SERVER))}", line \d+,? in .*\n(?:    .*\n)*', re.MULTILINE)
 
 
@@ -242,7 +243,9 @@ def _report_of(server: _Server, modules: Sequence[str]) -> dict[str, Any]:
 
 
 def _without_own_frame(ended: Ended) -> Ended:
-    """Stacks that faulthandler prints end in the frame of the server, which a fresh start does not have."""
+    """The output without the frame of the server, which a fresh start does not have below the script."""
     if str(SERVER) not in ended.output:
         return ended
-    return replace(ended, output=_OWN_FRAME.sub("", ended.output))
+    # Where a fresh start has no frame, warnings are said to come from the interpreter itself.
+    output = _OWN_WARNING.sub(r"sys:1: \1\n", _OWN_FRAME.sub("", ended.output))
+    return replace(ended, output=output)

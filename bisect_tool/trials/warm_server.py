@@ -23,8 +23,10 @@ if sys.path[:1] == [__file__.rpartition("/")[0]]:
     del sys.path[0]  # or the modules beside this file would be imported instead of others of their names
 
 import array
+import collections
 import contextlib
 import ctypes
+import fcntl
 import gc
 import importlib
 import json
@@ -47,18 +49,20 @@ ITSELF = sys.modules["__main__"]  # its names are needed until the end of the tr
 class Watched(type(os.environ)):  # type: ignore[misc]
     """The environment while modules are imported: notes which variables are looked at one by one."""
 
-    looked_at = set()  # type: ignore[var-annotated]
-    copied = None
+    looked_at: Any = set()
+    copied: Any = collections.deque()
 
     def __getitem__(self, key: str) -> str:
-        if key != Watched.copied:
+        if Watched.copied and Watched.copied[0] == key:
+            Watched.copied.popleft()
+        else:
+            Watched.copied.clear()
             Watched.looked_at.add(key)
-        Watched.copied = None
         return str(super().__getitem__(key))
 
     def __iter__(self) -> Any:
         for key in super().__iter__():
-            Watched.copied = key  # whoever copies the whole asks for each as it comes
+            Watched.copied.append(key)  # whoever copies the whole asks for each, in this order
             yield key
 
 
@@ -98,8 +102,8 @@ def why_unfit() -> str:
     opened = [os.readlink("/proc/self/fd/" + name) for name in os.listdir("/proc/self/fd") if is_open(name)]
     if any(path.startswith(("/dev/nvidia", "/dev/kfd")) for path in opened):
         return "the GPU is in use after the imports"
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_initialized():
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
+    if cuda is not None and hasattr(cuda, "is_initialized") and cuda.is_initialized():
         return "CUDA is initialised by the imports"
     if sys.excepthook is not sys.__excepthook__:
         return "sys.excepthook is replaced by the imports"
@@ -114,8 +118,8 @@ def is_open(number: str) -> bool:
 @contextlib.contextmanager
 def captured_output(into: list[bytes]) -> Any:
     """Put into `into` what is printed meanwhile, by C too, so that every trial can print it again."""
-    kept = os.dup(1), os.dup(2)
-    file = os.memfd_create("printed")
+    kept = [move_up(os.dup(number)) for number in (1, 2)]
+    file = move_up(os.memfd_create("printed"))
     os.dup2(file, 1)
     os.dup2(file, 2)
     try:
@@ -317,8 +321,6 @@ def main() -> tuple[str, dict[str, Any], bytes]:
 
 def move_up(number: int) -> int:
     """The same file under a high number."""
-    import fcntl
-
     moved = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, HIGH)
     os.close(number)
     return moved

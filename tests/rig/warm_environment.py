@@ -11,7 +11,7 @@ from pathlib import Path
 from bisect_tool.environments.installing import HOOK, purelib_of
 
 HEAVY = "heavy"
-_CODE = "import os, sys\nIMPORTED_BY = os.getpid()\n"
+_CODE = "import json, os, sys\nIMPORTED_BY = os.getpid()\n"
 
 
 def make_environment(folder: Path, modules: Mapping[str, str] | None = None) -> Path:

@@ -59,13 +59,16 @@ KINDS = {
     "variables": "print(sorted((k, v) for k, v in os.environ.items() if k != 'BISECT_TRIAL'))",
     "c_variables": "import ctypes\nget = ctypes.CDLL(None).getenv; get.restype = ctypes.c_char_p\nprint(get(b'BISECT_CHECKS'))",
     "files": "print(sorted(os.listdir('/proc/self/fd'), key=int), os.readlink('/proc/self/fd/0'))",
-    "signals": "import signal\nprint([(n.name, str(signal.getsignal(n))) for n in signal.Signals if n.name[:5] != 'SIGRT'])",
+    "signals": "import signal\nprint([(n.name, str(signal.getsignal(n))) for n in signal.Signals])",
     "limits": "import resource\nprint([resource.getrlimit(n) for n in range(10)])",
     "session": "print(os.getsid(0) == os.getpid() == os.getpgid(0), os.isatty(1), len(os.listdir('/proc/self/task')))",
     "streams": "print(sys.stdout.encoding, sys.stdout.errors, sys.stdout.write_through, sys.stdout.isatty(), sys.stdin.fileno())",
     "pickles": "import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))) is A, A.__module__)",
     "source": "import inspect\ndef f(): return 'x'\nprint(inspect.getsource(f))",
-    "checks": "import json\nopen(os.environ['BISECT_CHECKS'], 'a').write(json.dumps({'check': 'g', 'ok': False, 'message': 'zero'}))",
+    "checks": (
+        "import json\nwith open(os.environ['BISECT_CHECKS'], 'a') as file:\n"
+        "    print(json.dumps({'check': 'g', 'ok': False, 'message': 'zero'}), file=file)"
+    ),
     "beside": "import beside\nbeside.fails()",
     "multiprocessing": (
         "import multiprocessing as m\ndef f(x): return x + 1\nif __name__ == '__main__':\n"
@@ -111,7 +114,9 @@ class Bench:
         return self._settled(fresh), self._settled(forked)
 
     def _settled(self, seen: Observation) -> Observation:
-        here = re.compile(re.escape(str(self.folder)) + r"/\d\d/|0x[0-9a-f]{8,}|Thread-\d+|\bpid \d+")
+        here = re.compile(
+            re.escape(str(self.folder)) + r"/\d\d/|0x[0-9a-f]{8,}|/bisect-\w{8}|ballast-\w{8}|repeated \d{3}"
+        )
         chain = tuple(
             replace(one, frames=tuple((here.sub("", file), name) for file, name in one.frames)) for one in seen.chain
         )
