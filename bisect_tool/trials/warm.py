@@ -127,9 +127,8 @@ class WarmServers:
         return _without_own_frame(ended)
 
     def _server_for(self, warmth: Warmth, variables: Mapping[str, str], case: str | None) -> _Server:
-        modules = [name for name in warmth.modules if name not in self.refused]
         with self._lock:
-            while modules:
+            while modules := self._accepted(warmth.modules):
                 key = json.dumps([modules, sorted(shared_variables(variables).items())])
                 servers = self._servers.setdefault(key, [])
                 found = next((one for one in servers if case not in one.served and not one.is_dead), None)
@@ -137,13 +136,24 @@ class WarmServers:
                     found = found or self._start(key, modules, variables)
                 except _Unfit as unfit:
                     self.refused[unfit.module] = str(unfit)
-                    modules = modules[: modules.index(unfit.module)] if unfit.module in modules else []
                     continue
                 if case is not None:
                     found.served.add(case)
                 found.running += 1
                 return found
         raise Unserved("; ".join(f"{name}: {why}" for name, why in self.refused.items()))
+
+    def _accepted(self, modules: Sequence[str]) -> list[str]:
+        """The modules up to the first that was refused, of which the packages that it is in remain."""
+        accepted: list[str] = []
+        for name in modules:
+            kept = name
+            while kept in self.refused:
+                kept = kept.rpartition(".")[0]
+            accepted += [kept] if kept else []
+            if kept != name:
+                break
+        return accepted
 
     def _start(self, key: str, modules: Sequence[str], variables: Mapping[str, str]) -> _Server:
         self._make_room()

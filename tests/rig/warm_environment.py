@@ -15,11 +15,13 @@ _CODE = "import json, os, sys\nIMPORTED_BY = os.getpid()\n"
 
 
 def make_environment(folder: Path, modules: Mapping[str, str] | None = None) -> Path:
-    """Make one with the module `heavy`, `modules` (name to source) and the exception hook; gives the folder of its programs."""
+    """Make one with the module `heavy`, `modules` (name or `package/name`, to source) and the exception hook; gives the folder of its programs."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     packages = purelib_of(folder)
     for name, code in {HEAVY: _CODE, **(modules or {})}.items():
-        (packages / f"{name}.py").write_text(code)
+        path = packages / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(code)
     shutil.copy(HOOK, packages / "_bisect_exception_hook.py")
     (packages / "_bisect_exception_hook.pth").write_text("import _bisect_exception_hook\n")
     return folder / "bin"

@@ -49,7 +49,7 @@ class Place:
 
     def search(self, condition: str, **keys: Any) -> Report:
         spec = {
-            "name": "forks", "package": "torch", "channel": "release", "device": "cpu", "script": "repro.py", "flaky": "no",
+            "name": "forks", "package": "toy", "channel": "release", "device": "cpu", "script": "repro.py", "flaky": "no",
             "from": "1.0", "cases": [{"name": one, "args": [one]} for one in ("eager", "inductor")], **keys,
         }  # fmt: skip
         (self.folder / "repro.py").write_text(SCRIPT.format(condition=condition))
@@ -69,7 +69,7 @@ class Place:
     def found(self, version: str) -> list[str]:
         """What the trials of the case `inductor` on a build found in their caches, oldest first."""
         folders = sorted((self.folder / "cache" / "trials").iterdir(), key=lambda path: path.stat().st_mtime_ns)
-        build = f"torch-{version}-"
+        build = f"toy-{version}-"
         commands = [(folder, (folder / "command.sh").read_text()) for folder in folders]
         return [
             (folder / "log.txt").read_text().split("\n", 1)[0]
@@ -82,7 +82,7 @@ class Place:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.setattr(starting, "WORTH", 0.0)  # toy trials are short
     (tmp_path / "wheels").mkdir()
-    toy_package(tmp_path / "wheels", "torch", history(COUNT, {}), module="torch")
+    toy_package(tmp_path / "wheels", "toy", history(COUNT, {}), module="torch")
     with serve(tmp_path / "wheels") as index:
         yield Place(tmp_path, index)
 

@@ -25,6 +25,8 @@ MODULES = {
     "reads_home": "import os\nHOME = os.environ.get('HOME')\n",
     "copies_all": "import os\nALL, MORE = dict(os.environ), os.environ.copy()\n",
     "hooks": "import sys\nsys.excepthook = lambda *what: None\n",
+    "package/__init__": "import os\nIMPORTED_BY = os.getpid()\n",
+    "package/reads": "import os\nHOME = os.environ['HOME']\n",
     "raises": "raise OSError('no')\n",
     "exits": "import os\nos._exit(3)\n",
     "opens": "import os\nNUMBER = os.dup(0)\n",
@@ -247,6 +249,15 @@ def test_modules_before_one_that_does_not_fit_are_still_imported_ahead(alone: Be
     seen = alone.run("import heavy\nimport reads_home\nprint(reads_home.HOME)\n", warm=True)
     assert seen.warm
     assert Path(seen.output.strip()).is_relative_to(alone.folder)
+
+
+def test_of_a_module_that_does_not_fit_its_package_is_still_imported_ahead(alone: Bench) -> None:
+    source = "import package.reads\nimport os, package\nprint(package.IMPORTED_BY != os.getpid(), package.reads.HOME)\n"
+    seen = alone.run(source, warm=True)
+    assert seen.warm
+    ahead, home = seen.output.split()
+    assert (ahead, Path(home).is_relative_to(alone.folder)) == ("True", True)
+    assert alone.servers.refused == {"package.reads": "it looks at HOME while it is imported"}
 
 
 def test_a_copy_of_all_variables_is_no_look_at_one(alone: Bench) -> None:
