@@ -59,7 +59,7 @@ KINDS = {
     "arguments": "print(sys.argv, sys.orig_argv, sys.path[:2], sys.flags, sys.executable, sys.stdin.read())",
     "place": "print(os.getcwd(), os.listdir(), os.environ['TMPDIR'], __import__('tempfile').gettempdir())",
     "variables": "print(sorted((k, v) for k, v in os.environ.items() if k != 'BISECT_TRIAL'))",
-    "c_variables": "import ctypes\nget = ctypes.CDLL(None).getenv; get.restype = ctypes.c_char_p\nprint(get(b'BISECT_CHECKS'))",
+    "c_variables": "import ctypes\nf = ctypes.CDLL(None).getenv; f.restype = ctypes.c_char_p\nprint(f(b'BISECT_CHECKS'))",
     "files": "print(sorted(os.listdir('/proc/self/fd'), key=int), os.readlink('/proc/self/fd/0'))",
     "signals": "import signal\nprint([(n.name, str(signal.getsignal(n))) for n in signal.Signals])",
     "limits": "import resource\nprint([resource.getrlimit(n) for n in range(10)])",
