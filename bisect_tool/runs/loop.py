@@ -42,7 +42,7 @@ from bisect_tool.search.together import Asking, Choice, choose
 from bisect_tool.spec.repro import case_digest
 from bisect_tool.store.results import Results, StoredTrial
 from bisect_tool.trials.failure import MachineAtFault
-from bisect_tool.trials.trial import run_trial
+from bisect_tool.trials.trial import Ahead, FinishedTrial, TrialOrder, run_trial
 
 ATTEMPTS = 3  # of a trial that the machine spoiled
 
@@ -272,14 +272,8 @@ class Loop:
         """One trial, stored; a fault of the machine is not stored."""
         asked = session.asked
         described = asked.case(case)
-        folder = self.cache.trials / f"{time.strftime('%Y%m%d')}-{uuid.uuid4().hex[:12]}"
-        finished = run_trial(
-            self.starting.order(session, described, number, why, environment),
-            programs=environment.programs,
-            folder=folder,
-            environ=self.environ,
-            ahead=self.starting.ahead(session, case, environment, why),
-        )
+        order = self.starting.order(session, described, number, why, environment)
+        finished = self._run(order, environment, self.starting.ahead(session, case, environment, why))
         observation = shortened(finished.observation)
         verdict = verdict_of(observation, asked.spec.failures)
         if isinstance(verdict, MachineAtFault):
@@ -292,7 +286,7 @@ class Loop:
             package=asked.spec.package,
             version=asked.builds[number].version,
             observation=as_values(observation) | (note.as_values() if note else {}),
-            folder=str(folder.relative_to(self.cache.root)),
+            folder=str(finished.folder.relative_to(self.cache.root)),
             command=finished.command,
             duration=observation.duration,
         )
@@ -301,7 +295,14 @@ class Loop:
         session.trials_made += 1
         if note is None:  # a comparison is told as a whole
             self._ended(session, case, number, observation.duration)
+        if told := session.late.look(self._run, verdict, order, environment, asked.builds[number].version):
+            self.tell(events.Notice(told))
         return None
+
+    def _run(self, order: TrialOrder, environment: Environment, ahead: Ahead | None = None) -> FinishedTrial:
+        """A trial in a new folder."""
+        folder = self.cache.trials / f"{time.strftime('%Y%m%d')}-{uuid.uuid4().hex[:12]}"
+        return run_trial(order, programs=environment.programs, folder=folder, environ=self.environ, ahead=ahead)
 
     def _ended(self, session: Session, case: str, number: int, seconds: float) -> None:
         self.pace.ran(seconds)

@@ -17,6 +17,7 @@ from bisect_tool.runs.asking import Asked
 from bisect_tool.runs.comparing import Compared
 from bisect_tool.runs.comparisons import Comparisons
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
+from bisect_tool.runs.late_errors import LateErrors
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.revisions import same_commit
 from bisect_tool.runs.starting import disagreement
@@ -70,6 +71,7 @@ class Session:
     taken: set[str] = field(default_factory=set)
     fresh_only: str = ""
     comparisons: Comparisons = field(init=False)
+    late: LateErrors = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
     _forgotten: set[str] = field(default_factory=set)
     _environments: tuple[str, ...] = ()
@@ -77,6 +79,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self.comparisons = Comparisons(self.asked, self.trial_key)
+        self.late = LateErrors(self.asked.spec.failures)
 
     def load(self) -> None:
         """Take over what the store knows, unless the question is to be asked afresh."""

@@ -135,7 +135,11 @@ def disagreement(trials: Sequence[SeenTrial]) -> bool:
 
 
 def start_notes(session: Session) -> tuple[str, ...]:
-    """What a report says of how the trials were started; nothing when all started fresh."""
+    """What a report says of how the trials were started, and of errors that were noticed late; often nothing."""
+    return (*(note for note in session.late.notes.values() if note), *_fork_notes(session))
+
+
+def _fork_notes(session: Session) -> tuple[str, ...]:
     if session.fresh_only:
         return (session.fresh_only,)
     forked = sum(one.warm for seen in session.seen.values() for one in seen)

@@ -46,7 +46,7 @@ def in_the_words_of_cuda(message: str) -> str:
 
 
 def said_before(message: str, output: str) -> str:
-    """What the kernel or its compiler has printed of the failure of which `message` says only that there was one; or nothing."""
+    """What a kernel or its compiler has printed of the failure of which `message` says only that there was one; or nothing."""
     searched = output[-LONGEST_SEARCHED:]
     if "device-side assert" in message:
         asserted = _ASSERTION.search(searched)

@@ -125,13 +125,17 @@ def signature_of_timeout(seconds: float, frames: Frames = ()) -> Signature:
     The title also says where in the repro it was, and where below that.
     """
     title = f"timeout: no end after {seconds:g} s"
-    own = next((frame for frame in reversed(frames) if not _is_installed(frame[0])), None)
-    inner = _where(frames)
-    places = dict.fromkeys(place for place in (_where([own]) if own else None, inner) if place)
-    if places:
+    if places := places_of(frames):
         title += " in " + " > ".join(places)
     is_compiling = any(_COMPILES.search(file) for file, _ in frames)
     return Signature(SignatureKind.TIMEOUT, "compiling" if is_compiling else "", title=_shortened(title))
+
+
+def places_of(frames: Frames) -> tuple[str, ...]:
+    """Where in the repro `frames` (outermost first) are, and where below that outside the standard library."""
+    own = next((frame for frame in reversed(frames) if not _is_installed(frame[0])), None)
+    found = (_where([own]) if own else None, _where(frames))
+    return tuple(dict.fromkeys(place for place in found if place))
 
 
 def signature_of_check(name: str, message: str) -> Signature:

@@ -15,7 +15,10 @@ _CODE = "import json, os, sys\nIMPORTED_BY = os.getpid()\n"
 
 
 def make_environment(folder: Path, modules: Mapping[str, str] | None = None) -> Path:
-    """Make one with the module `heavy`, `modules` (name or `package/name`, to source) and the exception hook; gives the folder of its programs."""
+    """Make one with the module `heavy`, `modules` and the exception hook; gives the folder of its programs.
+
+    `modules` are sources by name, or by `package/name`.
+    """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     packages = purelib_of(folder)
     for name, code in {HEAVY: _CODE, **(modules or {})}.items():

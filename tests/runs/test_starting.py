@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bisect_tool.builds.channel import names
-from bisect_tool.environments.cache_folder import open_cache
-from bisect_tool.environments.uv import find_uv
-from bisect_tool.reports.report import Report
 from bisect_tool.runs import starting
-from bisect_tool.runs.device import Device
-from bisect_tool.runs.run import run_specs
 from bisect_tool.runs.session import SeenTrial
 from bisect_tool.runs.starting import can_be_forked, disagreement
-from bisect_tool.runs.surveying import Wishes
-from bisect_tool.settings import read_settings
 from bisect_tool.spec.model import Case, Metric, Spec
-from bisect_tool.spec.reading import load_all
 from bisect_tool.trials.failure import Failed, FoundFailure, Passed, Signature, SignatureKind, Verdict
-from tests.integration.conftest import history
-from tests.rig.direct_environments import DirectWorkshop
-from tests.rig.index import Index, serve
-from tests.rig.toy import toy_package
+from tests.rig.direct_runs import DirectRuns, direct_runs, ends
 
 COUNT, CHANGE = 9, 6
+CASES = [{"name": one, "args": [one]} for one in ("eager", "inductor")]
 SCRIPT = """import torch
 import os, sys
 number = int(torch.__version__.partition(".")[2])
@@ -42,83 +29,47 @@ if sys.argv[1] == "inductor" and {condition}:
 """
 
 
-@dataclass(frozen=True)
-class Place:
-    folder: Path
-    index: Index
-
-    def search(self, condition: str, **keys: Any) -> Report:
-        spec = {
-            "name": "forks", "package": "toy", "channel": "release", "device": "cpu", "script": "repro.py", "flaky": "no",
-            "from": "1.0", "cases": [{"name": one, "args": [one]} for one in ("eager", "inductor")], **keys,
-        }  # fmt: skip
-        (self.folder / "repro.py").write_text(SCRIPT.format(condition=condition))
-        path = self.folder / "spec.yaml"
-        path.write_text(json.dumps(spec))
-        cache = open_cache(self.folder / "cache")
-        settings = read_settings(
-            {"cache": cache.root, "index": self.index.url, "github_api": "http://127.0.0.1:9"}, {}, self.folder
-        )
-        workshop = DirectWorkshop(settings, cache, find_uv(cache.uv, {}), {}, device=Device("cpu", "cpu"))
-        (report,) = run_specs(workshop, load_all([path], channels=names()), Wishes(), lambda _event: None)
-        return report
-
-    def trials(self) -> list[dict[str, Any]]:
-        return [json.loads(path.read_text()) for path in sorted(self.folder.glob("cache/trials/*/observation.json"))]
-
-    def found(self, version: str) -> list[str]:
-        """What the trials of the case `inductor` on a build found in their caches, oldest first."""
-        folders = sorted((self.folder / "cache" / "trials").iterdir(), key=lambda path: path.stat().st_mtime_ns)
-        build = f"toy-{version}-"
-        commands = [(folder, (folder / "command.sh").read_text()) for folder in folders]
-        return [
-            (folder / "log.txt").read_text().split("\n", 1)[0]
-            for folder, command in commands
-            if build in command and "repro.py inductor" in command
-        ]
-
-
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DirectRuns]:
     monkeypatch.setattr(starting, "WORTH", 0.0)  # toy trials are short
-    (tmp_path / "wheels").mkdir()
-    toy_package(tmp_path / "wheels", "toy", history(COUNT, {}), module="torch")
-    with serve(tmp_path / "wheels") as index:
-        yield Place(tmp_path, index)
+    with direct_runs(tmp_path, COUNT) as runs:
+        yield runs
 
 
-def ends(report: Report) -> list[tuple[str | None, str | None, str]]:
+def found(runs: DirectRuns, version: str) -> list[str]:
+    """What the trials of the case `inductor` on a build found in their caches, oldest first."""
+    commands = [(folder, (folder / "command.sh").read_text()) for folder in runs.folders()]
     return [
-        (episode.appeared.last_without, episode.appeared.first_with, episode.appeared.kind)
-        for failure in report.failures
-        for episode in failure.episodes
+        (folder / "log.txt").read_text().split("\n", 1)[0]
+        for folder, command in commands
+        if f"toy-{version}-" in command and "repro.py inductor" in command
     ]
 
 
-def test_forked_trials_find_the_same_and_fresh_ones_confirm_it(place: Place) -> None:
-    report = place.search(f"number >= {CHANGE}")
-    assert place.found(f"1.{CHANGE}") == ["found 1", "found 1", "found 1"]
+def test_forked_trials_find_the_same_and_fresh_ones_confirm_it(runs: DirectRuns) -> None:
+    report = runs.search(SCRIPT.format(condition=f"number >= {CHANGE}"), cases=CASES)
+    assert found(runs, f"1.{CHANGE}") == ["found 1", "found 1", "found 1"]
     assert ends(report) == [(f"1.{CHANGE - 1}", f"1.{CHANGE}", "exact")]
-    forked = [trial["warm"] for trial in place.trials()].count(True)
-    assert 4 <= forked <= len(place.trials()) - 8  # two ends and two verified builds, two cases each, start fresh
+    forked = [trial["warm"] for trial in runs.trials()].count(True)
+    assert 4 <= forked <= len(runs.trials()) - 8  # two ends and two verified builds, two cases each, start fresh
     (note,) = [note for note in report.advice if "forked" in note]
     assert note.startswith(f"{forked} trials were forked from a process that had imported")
 
 
-def test_forks_that_tell_something_else_do_not_count(place: Place) -> None:
+def test_forks_that_tell_something_else_do_not_count(runs: DirectRuns) -> None:
     """Every fork fails; the change that they show is none, and the real one is found by trials that start fresh."""
-    report = place.search(f"(is_forked or number >= {CHANGE})")
+    report = runs.search(SCRIPT.format(condition=f"(is_forked or number >= {CHANGE})"), cases=CASES)
     assert ends(report) == [(f"1.{CHANGE - 1}", f"1.{CHANGE}", "exact")]
     (note,) = [note for note in report.advice if "forked" in note]
     assert "did something else when it was forked than when it started fresh" in note
-    again = place.search(f"(is_forked or number >= {CHANGE})")
+    again = runs.search(SCRIPT.format(condition=f"(is_forked or number >= {CHANGE})"), cases=CASES)
     assert (ends(again), again.counts.trials) == (ends(report), 0)
 
 
-def test_shared_caches_are_those_of_one_build_and_fresh_at_its_verification(place: Place) -> None:
-    place.search(f"number >= {CHANGE}", share_caches=True)
-    assert place.found(f"1.{CHANGE}") == ["found 1", "found 1", "found 2"]
-    assert list(place.folder.glob("cache/environments/*/scratch/caches-*")) == []
+def test_shared_caches_are_those_of_one_build_and_fresh_at_its_verification(runs: DirectRuns) -> None:
+    runs.search(SCRIPT.format(condition=f"number >= {CHANGE}"), cases=CASES, share_caches=True)
+    assert found(runs, f"1.{CHANGE}") == ["found 1", "found 1", "found 2"]
+    assert list(runs.folder.glob("cache/environments/*/scratch/caches-*")) == []
 
 
 def seen(verdict: Verdict, *, warm: bool) -> SeenTrial:

@@ -11,7 +11,8 @@ from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_
 
 TOP_KEYS = (
     "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, "
-    "`requires`, `script`, `command`, `files`, `env`, `flaky`, `warm`, `share_caches`, `timeout`, `cases`, `failures` or `metrics`"
+    "`requires`, `script`, `command`, `files`, `env`, `flaky`, `warm`, `share_caches`, `timeout`, `cases`, `failures` or "
+    "`metrics`"
 )
 
 

@@ -170,9 +170,10 @@ def test_what_never_enters_an_identity(words: str) -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("terminate called after throwing an instance of 'c10::Error'\n  what():  CUDA error: misaligned address\n" + ADVICE_2_1,
-         "terminate called after throwing an instance of 'c10::AcceleratorError'\n  what():  CUDA error: misaligned address\n"
-         + ADVICE_2_9 + STACK),
+        ("terminate called after throwing an instance of 'c10::Error'\n"
+         f"  what():  CUDA error: misaligned address\n{ADVICE_2_1}",
+         "terminate called after throwing an instance of 'c10::AcceleratorError'\n"
+         f"  what():  CUDA error: misaligned address\n{ADVICE_2_9}{STACK}"),
         ("LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32\n#0 0x00007f12 in x\n",
          "LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32\n#0 0x00007fab in y\n"),
     ],
