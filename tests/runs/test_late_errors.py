@@ -27,13 +27,11 @@ ILLEGAL = "CUDA error: an illegal memory access was encountered\nCUDA kernel err
 
 @pytest.mark.parametrize(
     ("words", "while_waiting", "told"),
-    [(ILLEGAL, True, "with CUDA_LAUNCH_BLOCKING=1 on 1.2 it really happens in repro.py:launch (trials/"),
-     (ILLEGAL, False, "with CUDA_LAUNCH_BLOCKING=1 on 1.2 it does not fail: its timing matters (trials/"),
-     ("shapes differ", True, None)],
+    [(ILLEGAL, "True", "with CUDA_LAUNCH_BLOCKING=1 on 1.2 it really happens in repro.py:launch (trials/"),
+     (ILLEGAL, "False", "with CUDA_LAUNCH_BLOCKING=1 on 1.2 it does not fail: its timing matters (trials/"),
+     ("shapes differ", "True", None)],
 )  # fmt: skip
-def test_one_more_trial_says_where_it_happens(
-    tmp_path: Path, words: str, while_waiting: bool, told: str | None
-) -> None:
+def test_one_more_trial_says_where_it_happens(tmp_path: Path, words: str, while_waiting: str, told: str | None) -> None:
     with direct_runs(tmp_path, 3) as runs:
         report = runs.search(SCRIPT.format(words=repr(words), while_waiting=while_waiting))
         assert ends(report) == [("1.1", "1.2", "exact")]

@@ -1,4 +1,7 @@
-"""What CUDA, Triton and ptxas print, from several releases, and that the same failure is the same however it was noticed."""
+"""What CUDA, Triton and ptxas print, from several releases, and that the same failure is the same however it was noticed.
+
+The forms of torch 2.11 and Triton 3.6 were seen on an H200 (`tests/gpu/repros/`), older ones in reports on GitHub.
+"""
 
 from __future__ import annotations
 
