@@ -43,6 +43,7 @@ def question_options(function: F) -> F:
             metavar="SECONDS",
             help="Time that a trial may take.",
         ),
+        click.option("--warm", metavar="MODE", help="Whether trials may be forked after the imports: auto or off."),
         click.option("--flaky", metavar="MODE", help="Whether failures come and go: auto, yes or no."),
         click.option("--requires", multiple=True, metavar="REQ", help="A further requirement; may be repeated."),
         click.option("--python", metavar="VERSION", help="Python version or interpreter."),
@@ -94,5 +95,5 @@ def adjusted_specs(paths: tuple[str, ...], flags: dict[str, Any]) -> list[ReadSp
 
 def changes_in(flags: dict[str, Any]) -> dict[str, Any]:
     """What the command line says instead of a spec, by key; takes it out of `flags`. A command need not have every flag."""
-    keys = ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "flaky", "device")
+    keys = ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "flaky", "warm", "device")
     return {key: flags.pop(key, None) for key in keys}

@@ -42,6 +42,7 @@ from bisect_tool.runs.renewal import Renewal
 from bisect_tool.runs.serving import Doing, Service
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.spending import Ledger, Work
+from bisect_tool.runs.starting import Starting
 from bisect_tool.search.abreast import Start, Under, decide
 from bisect_tool.search.planner import Probe
 from bisect_tool.search.together import Asking, Choice, choose
@@ -90,10 +91,14 @@ class Loop:
     diary: Diary | None = None
     weigh: Callable[[Session], None] = lambda _session: None
     lost: set[int] = field(default_factory=set)
+    starting: Starting = field(init=False)
     _courses: dict[int, _Course] = field(default_factory=dict)
     _again: dict[int, Job] = field(default_factory=dict)
     _before: dict[int, object] = field(default_factory=dict)
     _has_news: bool = True
+
+    def __post_init__(self) -> None:
+        self.starting = Starting(lambda line: self.tell(events.Notice(line)))
 
     def run(self) -> None:
         """Search until every question is answered as far as it can be.
@@ -111,6 +116,8 @@ class Loop:
         except BaseException:
             self._wind_up()
             raise
+        finally:
+            self.starting.close()
 
     @property
     def is_busy(self) -> bool:
@@ -196,7 +203,8 @@ class Loop:
         steps = _steps_left(askings)
         version, name = session.asked.builds[probe.build].version, self._name(slot)
         self.tell(events.BuildChosen(version, probe.purpose.value, steps, self.pace.seconds_left(steps), name))
-        service = Service(self.sessions, self.cache, self.results, self.pace, self.ahead, self.tell, slot=name)
+        means = (self.cache, self.results, self.pace, self.ahead, self.starting, self.tell)
+        service = Service(self.sessions, *means, slot=name)
         course = _Course(under, session, probe.build, service, service.serve(session, probe))
         self._courses[slot] = course
         self.ahead.settle(askings, self._under)
@@ -207,6 +215,7 @@ class Loop:
             session.asked.repro.digest,
             (session.asked.builds[probe.build].identity, probe.cases, probe.purpose),
             sum(map(len, session.seen.values())),
+            session.fresh_only,
             dict(session.broken),
             len(self.lost),
         )

@@ -47,6 +47,7 @@ from bisect_tool.runs.session import Session
 from bisect_tool.runs.slots import Slots, compares_numbers, open_slots
 from bisect_tool.runs.spending import Ledger
 from bisect_tool.runs.stages import goes_to_commits, next_stage
+from bisect_tool.runs.starting import start_notes
 from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
 from bisect_tool.runs.thin_session import ThinSession
 from bisect_tool.runs.weighing import Weigher
@@ -340,7 +341,7 @@ class _Run:
                 repeat=repeat_command(course.sessions[0].asked, self.workshop.settings),
                 trials_known=course.known,
                 unfinished=unfinished,
-                notes=tuple(course.notes),
+                notes=(*course.notes, *dict.fromkeys(note for one in course.sessions for note in start_notes(one))),
                 isolation=course.isolation,
                 diagnoses=course.diagnoses,
                 time=self.ledger.part(self.allowance.arrived, time.monotonic())

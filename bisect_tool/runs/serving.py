@@ -25,12 +25,13 @@ from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.report_words import failure_names, word_of
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.spending import Work
+from bisect_tool.runs.starting import Starting
 from bisect_tool.search.planner import Probe, Purpose
 from bisect_tool.search.states import Passing, State
 from bisect_tool.spec.repro import case_digest
 from bisect_tool.store.results import Results, StoredTrial
-from bisect_tool.trials.failure import MachineAtFault
-from bisect_tool.trials.trial import FinishedTrial
+from bisect_tool.trials.failure import MachineAtFault, Verdict
+from bisect_tool.trials.trial import FinishedTrial, Forking, TrialOrder
 
 ATTEMPTS = 3  # of a trial that the machine spoiled
 Doing = Generator[Job, Result, None]
@@ -48,6 +49,7 @@ class Service:
     results: Results
     pace: Pace
     ahead: Ahead
+    starting: Starting
     tell: Callable[[events.Event], None]
     slot: str | None = None
     work: Work = field(default_factory=Work)
@@ -59,6 +61,7 @@ class Service:
         try:
             with ExitStack() as stack:
                 environment = yield from self._open(stack, session, probe.build)
+                stack.enter_context(self.starting.holding(environment))
                 for other in self.sessions:
                     yield from self._serve(other, key.digest, environment, probe if other is session else None)
         except BuildUnusable as unusable:
@@ -133,7 +136,7 @@ class Service:
             if session.asked.has_metrics(case):
                 yield from self._compare(session, case, probe.build, environment, purpose)
             else:
-                yield from self._attempt(session, case, probe.build, environment, purpose)
+                yield from self._attempt(session, case, probe.build, environment, purpose, why=probe.purpose)
 
     def _hold(self, stack: ExitStack, lock: HoldLock, why: str) -> Doing:
         """Hold a lock until `stack` is closed."""
@@ -144,14 +147,21 @@ class Service:
         stack.callback(held.lease.close)
 
     def _attempt(
-        self, session: Session, case: str, number: int, environment: Environment, purpose: str, note: Note | None = None
+        self,
+        session: Session,
+        case: str,
+        number: int,
+        environment: Environment,
+        purpose: str,
+        note: Note | None = None,
+        why: Purpose = Purpose.VERIFY,
     ) -> Doing:
         """One trial, made again when the machine spoils it."""
         version = session.asked.builds[number].version
         timeout = session.asked.spec.timeout_of(session.asked.case(case))
         for attempt in range(1, ATTEMPTS + 1):
             self.tell(events.TrialStarted(version, case, purpose, timeout, self.slot))
-            trouble = yield from self._trial(session, case, number, environment, note)
+            trouble = yield from self._trial(session, case, number, environment, note, why)
             if trouble is None:
                 return
             if trouble.command or attempt == ATTEMPTS:
@@ -205,18 +215,31 @@ class Service:
         return len(session.seen[case, number]) > known
 
     def _trial(
-        self, session: Session, case: str, number: int, environment: Environment, note: Note | None
+        self, session: Session, case: str, number: int, environment: Environment, note: Note | None, why: Purpose
     ) -> Generator[Job, Result, MachineAtFault | None]:
         """One trial, stored; a fault of the machine is not stored."""
+        order = self.starting.order(session, session.asked.case(case), number, why, environment)
+        finished = yield from self._run(order, environment, self.starting.ahead(session, case, environment, why))
+        verdict = self._store(session, case, number, finished, note)
+        if isinstance(verdict, MachineAtFault):
+            return verdict
+        if (late := session.late.due(verdict, order)) is not None:
+            waited = yield from self._run(late.order, environment)
+            version = session.asked.builds[number].version
+            self.tell(events.Notice(session.late.note(late.failure, waited, version)))
+        return None
+
+    def _run(
+        self, order: TrialOrder, environment: Environment, forking: Forking | None = None
+    ) -> Generator[Job, Result, FinishedTrial]:
+        """A trial in a new folder."""
         folder = self.cache.trials / f"{time.strftime('%Y%m%d')}-{uuid.uuid4().hex[:12]}"
-        ran = yield RunTrial(session.asked.order(session.asked.case(case)), environment, folder)
+        ran = yield RunTrial(order, environment, folder, forking)
         if not isinstance(ran, RanTrial):
             raise TypeError(ran)
-        return self._store(session, case, number, ran.finished, note)
+        return ran.finished
 
-    def _store(
-        self, session: Session, case: str, number: int, finished: FinishedTrial, note: Note | None
-    ) -> MachineAtFault | None:
+    def _store(self, session: Session, case: str, number: int, finished: FinishedTrial, note: Note | None) -> Verdict:
         asked = session.asked
         observation = shortened(finished.observation)
         verdict = verdict_of(observation, asked.spec.failures)
@@ -239,7 +262,7 @@ class Service:
         session.trials_made += 1
         if note is None:  # a comparison is told as a whole
             self._ended(session, case, number, observation.duration)
-        return None
+        return verdict
 
     def _ended(self, session: Session, case: str, number: int, seconds: float) -> None:
         self.pace.ran(seconds)

@@ -17,8 +17,10 @@ from bisect_tool.runs.asking import Asked
 from bisect_tool.runs.comparing import Compared
 from bisect_tool.runs.comparisons import Comparisons
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
+from bisect_tool.runs.late_errors import LateErrors
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.revisions import same_commit
+from bisect_tool.runs.starting import disagreement
 from bisect_tool.runs.thin_look import ThinLook
 from bisect_tool.search.answer import Answer, answer
 from bisect_tool.search.knowledge import Known, judged_of, state_at
@@ -35,13 +37,17 @@ from bisect_tool.trials.overlay import misfit
 
 @dataclass(frozen=True, slots=True)
 class SeenTrial:
-    """One trial of a case on a build, as the report needs it; a comparison counts as one, and says what it `compared`."""
+    """One trial of a case on a build, as the report needs it; a comparison counts as one, and says what it `compared`.
+
+    `warm`: it was forked, see `bisect_tool.runs.starting`.
+    """
 
     verdict: Verdict
     duration: float
     folder: str
     command: str
     compared: tuple[Compared, ...] = ()
+    warm: bool = False
 
 
 @dataclass(slots=True)
@@ -50,7 +56,7 @@ class Session:
 
     `replaced` are the versions whose files turned out to be other ones than the listing named. `hidden` are environments that
     are here ahead of need, by digest: no decision takes notice of them. `hints` and `thin` are what a thin search before this
-    one has left (`scouting`).
+    one has left (`scouting`). `fresh_only` says why trials that were forked do not count; empty as long as they do.
     """
 
     asked: Asked
@@ -68,7 +74,9 @@ class Session:
     hidden: set[str] = field(default_factory=set)
     hints: Mapping[tuple[str, int], Hint] = field(default_factory=dict)
     thin: ThinLook | None = None
+    fresh_only: str = ""
     comparisons: Comparisons = field(init=False)
+    late: LateErrors = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
     _forgotten: set[str] = field(default_factory=set)
     _environments: tuple[str, ...] = ()
@@ -76,6 +84,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self.comparisons = Comparisons(self.asked, self.trial_key)
+        self.late = LateErrors(self.asked.spec.failures)
 
     def load(self) -> None:
         """Take over what the store knows, unless the question is to be asked afresh."""
@@ -187,7 +196,10 @@ class Session:
             return verdict
         verdict = self._fitting(build, verdict)
         self.taken.add(trial.folder)
-        seen = SeenTrial(verdict, trial.duration, trial.folder, trial.command)
+        warm = bool(trial.observation.get("warm"))
+        if warm and self.fresh_only:
+            return verdict
+        seen = SeenTrial(verdict, trial.duration, trial.folder, trial.command, warm=warm)
         if self.asked.has_metrics(case):
             finished = self.comparisons.take(case, build, trial, verdict)
             if finished is None:
@@ -199,7 +211,18 @@ class Session:
         if isinstance(verdict, Failed):
             for failure in verdict.failures:
                 self.failures.setdefault(failure.id, failure)
+        if disagreement(self.seen[case, build]):
+            self._count_fresh_only(case, build)
         return verdict
+
+    def _count_fresh_only(self, case: str, build: int) -> None:
+        """Forget every forked trial, because one of them differs from a fresh one of the same case and build."""
+        self.fresh_only = (
+            f"trials that were forked after the imports do not count: on {self.asked.builds[build].version} the case {case} "
+            "did something else when it was forked than when it started fresh"
+        )
+        for key, trials in self.seen.items():
+            self.seen[key] = [one for one in trials if not one.warm]
 
     def _fitting(self, build: int, verdict: Verdict) -> Verdict:
         """The verdict, unless it is about an overlay that does not fit its binaries."""

@@ -1,4 +1,4 @@
-"""Mistakes that only the meaning of a spec shows: files that are not there, names that are used twice, what is not here yet."""
+"""Mistakes that only the meaning of a spec shows: files that are not there, names that are used twice."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ from packaging.utils import canonicalize_name
 from bisect_tool.spec.mistake import Location, Mistake, described, likely_word, listed
 from bisect_tool.spec.model import Role, Spec
 
-LATER = {
-    "warm": "every trial starts a process of its own",
-    "share_caches": "every trial has caches of its own",
-}
 SMALLEST_CHANGE = 0.001  # of the logarithm of a ratio
 COARSE_TO_FINE = ("release", "nightly", "commit")
 # Set for each trial, or able to bring in another Python or another installation than the build under test.
@@ -34,15 +30,6 @@ PYTHON = re.compile(r"^\d+\.\d+(\.\d+)?t?\Z")
 PATTERN = re.compile(r"^[A-Za-z0-9*][A-Za-z0-9*._-]*\Z")
 SHELL = re.compile(r"[|&;<>`]|\$\(")
 QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
-
-
-def not_yet(content: object) -> Iterator[Mistake]:
-    """Keys of the product that this version does not have."""
-    if not isinstance(content, Mapping):
-        return
-    for key, instead in LATER.items():
-        if key in content:
-            yield Mistake(f"`{key}`", f"nothing: it is not available in this version; {instead}", (key,))
 
 
 def mistakes(

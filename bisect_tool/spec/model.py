@@ -36,6 +36,12 @@ Flaky = Annotated[
     BeforeValidator(_yes_or_no),
     WithJsonSchema({"enum": ["auto", "yes", "no", True, False]}),
 ]
+# YAML's `off` is False for most readers.
+Warm = Annotated[
+    Literal["auto", "off"],
+    BeforeValidator(lambda value: "off" if value is False else value),
+    WithJsonSchema({"enum": ["auto", "off", False]}),
+]
 Words = Annotated[tuple[str, ...], BeforeValidator(_one_or_many)]
 
 
@@ -136,6 +142,13 @@ class Spec(Frozen):
     env: dict[str, str] = Field(default_factory=dict, description="Environment variables of every case.")
     flaky: Flaky = Field(
         default="auto", description="Whether failures come and go: `yes`, `no`, or `auto` to notice it."
+    )
+    warm: Warm = Field(
+        default="auto",
+        description="`auto`: trials may be forked from a process that has imported torch; `off`: each starts fresh.",
+    )
+    share_caches: bool = Field(
+        default=False, description="Whether the trials of a case on a build find what those before them compiled."
     )
     timeout: float = Field(default=300, gt=0, le=86_400, description="Seconds that one trial may take.")
     cases: tuple[Case, ...] = Field(default=(Case(name="repro"),), min_length=1, description="Ways to run the repro.")

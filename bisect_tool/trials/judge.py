@@ -90,7 +90,7 @@ def judge(observation: Observation, named: Sequence[Named]) -> Verdict:
     if observation.malformed is not None:
         return CannotJudge(f"the checks file has a line that cannot be read: {observation.malformed}")
     if observation.timed_out:
-        signature = signature_of_timeout(observation.timeout)
+        signature = signature_of_timeout(observation.timeout, parse_fatal(observation.output))
         return _failed([_Symptom(signature, _tail(observation.output))], named)
     if ended := _ended_early(observation):
         return ended
@@ -144,7 +144,7 @@ def _end_of(observation: Observation) -> _Symptom:
         return _Symptom(signature, _tail(output), signature.title)
     if chain := observation.chain or parse(output):
         words = "\n".join(f"{raised.type}: {raised.message}" for raised in chain)
-        return _Symptom(signature_of_chain(chain), _printed(chain, output), words)
+        return _Symptom(signature_of_chain(chain, output), _printed(chain, output), words)
     return _Symptom(signature_of_exit(observation.exit_status or 0, output), _tail(output), _last_lines(output))
 
 

@@ -37,7 +37,8 @@ class Observation:
     after its `timeout` (seconds). `output` is standard output and error as printed, head and tail when it was too long.
     `chain` is the uncaught exception as the hook wrote it, empty when there was none. `malformed` is the first line of
     the checks file that could not be read. `peak_memory` is in bytes, `duration` in seconds. `gpu_others` are the bytes that
-    other processes held of the GPU's `gpu_total` while it ran, as far as that was looked at.
+    other processes held of the GPU's `gpu_total` while it ran, as far as that was looked at. `warm`: it was forked from a
+    process that had imported the heavy modules, instead of being started fresh.
     """
 
     exit_status: int | None
@@ -55,3 +56,4 @@ class Observation:
     left_running: int = 0
     gpu_others: int | None = None
     gpu_total: int | None = None
+    warm: bool = False

@@ -115,6 +115,7 @@ def test_the_name_and_place_of_every_setting(tmp_path: Path) -> None:
         ("max-downloads", "default"),
         ("nightly-index", "default"),
         ("repo", "default"),
+        ("thin", "default"),
         ("verify", "settings.toml"),
         ("wait-for-gpu", "default"),
         ("wheelhouse", "default"),

@@ -11,7 +11,8 @@ from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_
 
 TOP_KEYS = (
     "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, `as_is`, "
-    "`requires`, `hold`, `script`, `command`, `files`, `env`, `flaky`, `timeout`, `cases`, `failures` or `metrics`"
+    "`requires`, `hold`, `script`, `command`, `files`, `env`, `flaky`, `warm`, `share_caches`, `timeout`, `cases`, "
+    "`failures` or `metrics`"
 )
 
 
@@ -100,11 +101,7 @@ TOP_KEYS = (
             "metrics: [{name: t, ratio: 2, floor: inf}]",
             'line 3, metrics[0].floor: found "inf", expected a finite number',
         ),
-        (
-            "warm: yes",
-            "line 3, warm: found `warm`, expected nothing: it is not available in this version; "
-            "every trial starts a process of its own",
-        ),
+        ("warm: yes", 'line 3, warm: found "yes", expected `auto` or `off`'),
         (
             "hold: [torch]",
             'line 3, hold[0]: found "torch", expected other packages: the builds of this one are what is searched',

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from bisect_tool.builds.build import Installation
 from bisect_tool.environments.environment import Environment, EnvironmentKey, Step
-from bisect_tool.trials.trial import FinishedTrial, TrialOrder
+from bisect_tool.trials.trial import FinishedTrial, Forking, TrialOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,15 @@ class HoldLock:
 
 @dataclass(frozen=True, slots=True)
 class RunTrial:
-    """Run one trial in an open environment; `folder` is made and keeps its log. Ends with `RanTrial`."""
+    """Run one trial in an open environment; `folder` is made and keeps its log. Ends with `RanTrial`.
+
+    With `forking` it is forked from a process of this machine, where that can be.
+    """
 
     order: TrialOrder
     environment: Environment
     folder: Path
+    forking: Forking | None = None
 
 
 Job = OpenEnvironment | HoldLock | RunTrial

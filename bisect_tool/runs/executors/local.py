@@ -198,8 +198,9 @@ class LocalExecutor:
         try:
             if slot.watch is not None:
                 slot.watch.begin(stop.sleep, lambda text: tell(GpuNews(text)))
+            programs, folder = job.environment.programs, job.folder
             finished = run_trial(
-                job.order, programs=job.environment.programs, folder=job.folder, environ=environ, stop=stop
+                job.order, programs=programs, folder=folder, environ=environ, ahead=job.forking, stop=stop
             )
             return finished if slot.watch is None else _beside(finished, slot.watch.end())
         except GpuLost as lost:
