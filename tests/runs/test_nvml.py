@@ -121,11 +121,12 @@ def test_a_lost_card_is_told_as_such() -> None:
         nvml.reading(card)
 
 
-def test_xids_are_told_once() -> None:
-    nvml = RealNvml(Library(("NVIDIA H200", 1), xids=[31, 79]))
-    piece = nvml.gpus()[0].slices[0]
+def test_xids_are_told_once_to_each_slice_of_the_card() -> None:
+    nvml = RealNvml(Library(("NVIDIA H200", 2), xids=[31, 79]))
+    piece, other = nvml.gpus()[0].slices
     assert nvml.xids(piece) == (31, 79)
     assert nvml.xids(piece) == ()
+    assert nvml.xids(other) == (31, 79)
 
 
 def test_a_driver_that_answers_nothing_is_none() -> None:
