@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
 import pynvml
 import pytest
 
-from bisect_tool.runs.gpus import GpuLost, Reading
-from bisect_tool.runs.nvml import NoDriver, RealNvml
+from bisect_tool.runs.gpu_watch import GpuWatch
+from bisect_tool.runs.gpus import SICK, GpuLost, Reading
+from bisect_tool.runs.nvml import NoDriver, RealNvml, open_nvml
 
 
 class Library:
@@ -143,3 +145,25 @@ def _refusing(library: Library, refused: dict[str, type[Exception]]) -> Any:
             return getattr(library, name)
 
     return Refusing()
+
+
+@pytest.mark.gpu
+def test_the_driver_of_this_machine() -> None:
+    """On a machine with a GPU: everything that is asked of NVML is answered."""
+    try:
+        nvml = open_nvml()
+    except NoDriver as why:
+        pytest.skip(f"no GPU here: {why}")
+    with closing(nvml):
+        cards = nvml.gpus()
+        devices = [device for card in cards for device in (card.slices or (card,))]
+        assert devices
+        assert nvml.driver()[0].isdigit()
+        for device in devices:
+            assert device.uuid.startswith(("GPU-", "MIG-"))
+            reading = nvml.reading(device)
+            assert 0 <= reading.used < reading.total
+            assert not SICK.intersection(nvml.xids(device))
+            watch = GpuWatch(nvml, device)
+            watch.begin(lambda _seconds: None, print)
+            assert watch.end().total == reading.total
