@@ -35,6 +35,7 @@ from bisect_tool.runs.executors import (
     Result,
     SlotLost,
     Told,
+    WaitingForFirst,
     WaitingForLock,
 )
 from bisect_tool.runs.pace import Pace
@@ -307,6 +308,10 @@ class Loop:
                 return
             case GpuNews(text):
                 self.tell(events.Notice(text))
+                return
+            case WaitingForFirst():
+                self.ledger.stretches += course.service.work.take(Waiting(), at)
+                self.tell(events.Waiting(version, "the first environment fetches what most of them need", name))
                 return
         self.ledger.stretches += course.service.work.take(news, at)
         match news:
