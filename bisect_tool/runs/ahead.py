@@ -27,13 +27,14 @@ from bisect_tool.stopping import Cancelled
 
 @dataclass(slots=True)
 class Made:
-    """An environment that is made, or was made, ahead: since `started`, in `seconds` once it is there."""
+    """An environment that is to be made ahead: since `started` once it `is_begun`, in `seconds` once it `is_there`."""
 
     session: Session
     number: int
     started: float
     work: Work = field(default_factory=lambda: Work(is_ahead=True))
     seconds: float = 0.0
+    is_begun: bool = False
     is_there: bool = False
     is_dropped: bool = False
 
@@ -66,7 +67,8 @@ class Ahead:
 
     def makes(self, digest: str) -> bool:
         """Whether that environment is being made."""
-        return digest in self._made and not self._made[digest].is_there
+        made = self._made.get(digest)
+        return made is not None and made.is_begun and not made.is_there
 
     def check(self, key: EnvironmentKey) -> None:
         """Raises `BuildUnusable` when making it ahead has shown that."""
@@ -78,6 +80,9 @@ class Ahead:
         self.hidden.discard(digest)
         made = self._made.pop(digest, None)
         if made is None or made.is_dropped:
+            return None
+        if not made.is_begun and not made.is_there:  # the slot was faster
+            self.executor.drop(digest)
             return None
         self.ledger.used_ahead += 1
         if not made.is_there:  # its end has not arrived yet
@@ -131,7 +136,7 @@ class Ahead:
         self.ledger.stretches += made.work.take(arrival.step, arrival.at)
         match arrival.step:
             case Making():
-                made.started = arrival.at
+                made.started, made.is_begun = arrival.at, True
                 self.tell(events.MakingAhead(made.version, "installing"))
             case Checking():
                 self.tell(events.MakingAhead(made.version, "proving"))

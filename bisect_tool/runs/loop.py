@@ -35,6 +35,7 @@ from bisect_tool.runs.executors import (
     Result,
     SlotLost,
     Told,
+    WaitingForFirst,
     WaitingForLock,
 )
 from bisect_tool.runs.pace import Pace
@@ -96,6 +97,7 @@ class Loop:
     _again: dict[int, Job] = field(default_factory=dict)
     _before: dict[int, object] = field(default_factory=dict)
     _has_news: bool = True
+    _may_look: bool = False
 
     def __post_init__(self) -> None:
         self.starting = Starting(lambda line: self.tell(events.Notice(line)))
@@ -139,16 +141,24 @@ class Loop:
                 self._decide(renewal)
             if not self._courses:
                 return
-            for arrival in self.executor.arrivals():
+            for arrival in self._arrivals():
                 self._arrived(arrival)
+
+    def _arrivals(self) -> list[Arrival]:
+        """What has happened; while nothing has, there is time to think of what comes next."""
+        if self._may_look:
+            if happened := self.executor.arrivals(timeout=0):
+                return happened
+            self._look_ahead()
+            self._may_look = False
+        return self.executor.arrivals()
 
     def _decide(self, renewal: Renewal) -> None:
         """Give every free slot something to do, and call off what has become useless."""
         decided = self._decide_alone if self._is_alone else self._decide_abreast
         while decided(renewal):
             pass
-        self._has_news = False
-        self._look_ahead()
+        self._has_news, self._may_look = False, True
 
     def _askings(self) -> list[Asking]:
         for session in self.sessions:
@@ -271,7 +281,7 @@ class Loop:
             case AheadEnded():
                 self.ahead.ended(arrival)
                 self._start_again()
-                self._look_ahead()
+                self._may_look = True
 
     def _ended(self, arrival: Ended) -> None:
         slot, result, course = arrival.slot, arrival.result, self._courses[arrival.slot]
@@ -289,8 +299,7 @@ class Loop:
             if len(self._courses) > 1:
                 result = SlotLost(f"there is no room for its environment beside those of the others: {result.what}")
         self._advance(slot, course, result)
-        if isinstance(result, Opened):
-            self._look_ahead()
+        self._may_look = self._may_look or isinstance(result, Opened)
 
     def _start_again(self) -> None:
         """What had no room beside an environment that was made ahead is made once that is gone."""
@@ -313,6 +322,10 @@ class Loop:
                 return
             case GpuNews(text):
                 self.tell(events.Notice(text))
+                return
+            case WaitingForFirst():
+                self.ledger.stretches += course.service.work.take(Waiting(), at)
+                self.tell(events.Waiting(version, "the first environment fetches what most of them need", name))
                 return
         self.ledger.stretches += course.service.work.take(news, at)
         match news:

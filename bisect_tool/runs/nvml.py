@@ -21,6 +21,8 @@ class RealNvml:
         self._library = library
         self._handles: dict[str, Any] = {}
         self._watches: dict[str, Any] = {}
+        self._xids: dict[str, list[int]] = {}  # by card, since its watch began
+        self._told: dict[str, int] = {}  # how many of them each device was told of
         self._lock = threading.Lock()
 
     def driver(self) -> str:
@@ -29,7 +31,7 @@ class RealNvml:
 
     def gpus(self) -> tuple[Gpu, ...]:
         """All cards, in the order of their numbers. Raises `NoDriver`."""
-        with self._told():
+        with self._answering():
             count = self._library.nvmlDeviceGetCount()
             return tuple(self._card(self._library.nvmlDeviceGetHandleByIndex(number)) for number in range(count))
 
@@ -104,21 +106,27 @@ class RealNvml:
         return None
 
     def xids(self, gpu: Gpu) -> tuple[int, ...]:
-        """The Xid errors of its card since this was asked last; empty where the driver does not tell."""
-        library, card = self._library, gpu.card or gpu.uuid
+        """The Xid errors of its card since this was asked last for this device; empty where the driver does not tell."""
+        card = gpu.card or gpu.uuid
         with self._lock:
             if card not in self._watches:
                 self._watches[card] = self._watch(self._handles[card])
-            watch = self._watches[card]
-        found: list[int] = []
+            found = self._xids.setdefault(card, [])
+            found += self._events(self._watches[card])
+            new = tuple(found[self._told.get(gpu.uuid, 0) :])
+            self._told[gpu.uuid] = len(found)
+        return new
+
+    def _events(self, watch: Any) -> Iterator[int]:
+        """The Xid errors that were not fetched yet."""
+        library = self._library
         while watch is not None:
             try:
                 event = library.nvmlEventSetWait_v2(watch, 0)
             except library.NVMLError:  # NVMLError_Timeout: nothing more; whether the card is lost shows in its reading
-                break
+                return
             if event.eventType == library.nvmlEventTypeXidCriticalError:
-                found.append(int(event.eventData))
-        return tuple(found)
+                yield int(event.eventData)
 
     def _watch(self, handle: Any) -> Any:
         """An event set for Xid errors; None where the driver has none (in some containers, on some cards)."""
@@ -145,7 +153,7 @@ class RealNvml:
             library.nvmlShutdown()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _answering(self) -> Iterator[None]:
         try:
             yield
         except self._library.NVMLError as error:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from bisect_tool.reports.formats import markdown, terminal
+from bisect_tool.reports.formats import html, markdown, terminal
 from bisect_tool.reports.report import TimePart
 from bisect_tool.reports.time_line import where_time_went
 from tests.reports import samples
@@ -37,7 +37,8 @@ def test_what_took_no_time_is_not_told() -> None:
     )
 
 
-def test_both_reports_that_people_read_have_the_line() -> None:
+def test_every_report_that_people_read_has_the_line() -> None:
     report = samples.exact().model_copy(update={"time": TIME})
     assert f"time     {LINE}" in terminal.render(report)
     assert "Time: 3 min 20 s in 2 slots" in markdown.render(report)
+    assert f"<dt>Time</dt><dd>{LINE}</dd>" in html.render(report)

@@ -3,27 +3,71 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 import psutil
 import pytest
 
+from bisect_tool.builds.build import Build, Installation
 from bisect_tool.environments.cache_folder import open_cache
-from bisect_tool.environments.environment import Environment, Environments
+from bisect_tool.environments.environment import Environment, EnvironmentKey, Environments, Step
 from bisect_tool.environments.health import Health
 from bisect_tool.environments.uv import Uv
-from bisect_tool.runs.executors import Arrival, Ended, GpuNews, Held, HoldLock, RanTrial, RunTrial, SlotLost, Told
+from bisect_tool.runs.executors import (
+    Arrival,
+    Ended,
+    GpuNews,
+    Held,
+    HoldLock,
+    OpenEnvironment,
+    RanTrial,
+    RunTrial,
+    SlotLost,
+    Told,
+    WaitingForFirst,
+)
 from bisect_tool.runs.executors.local import LocalExecutor, Slot
 from bisect_tool.runs.gpu_watch import GpuWatch
 from bisect_tool.stopping import Cancelled
 from bisect_tool.trials.trial import TrialOrder
+from tests.rig.scripted_executor import PYTHON
 from tests.rig.scripted_nvml import GIB, IDLE, ScriptedNvml, card, crowded
 
 Open = Callable[[Sequence[Slot]], LocalExecutor]
 SHOW = b"import os, sys; print(os.environ.get('CUDA_VISIBLE_DEVICES')); sys.exit(int(sys.argv[1]))\n"
 HANG = b"import os, time; open(os.environ['BISECT_CHECKS'] + '.pid', 'w').write(str(os.getpid())); time.sleep(600)\n"
+
+
+@dataclass(frozen=True)
+class Counting(Environments):
+    """Makes nothing; the first one takes until `go` is set. `made` lists them as they are begun."""
+
+    go: threading.Event = field(default_factory=threading.Event)
+    made: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def use(
+        self,
+        key: EnvironmentKey,
+        install: Callable[[], Installation],  # noqa: ARG002  as in Environments
+        *,
+        device: str,  # noqa: ARG002
+        as_of: datetime | None,  # noqa: ARG002
+        tell: Callable[[Step], None] = lambda _step: None,  # noqa: ARG002
+    ) -> Iterator[Environment]:
+        self.made.append(key.build.version)
+        self.go.wait(60)
+        yield Environment(Path(key.build.version), Health("1", None, "3", {}, {}), cached=False)
+
+
+def opening(number: int) -> OpenEnvironment:
+    key = EnvironmentKey(Build("toy", f"1.{number}", "toy.whl", "https://x/toy.whl", sha256=f"{number:064x}"), PYTHON)
+    return OpenEnvironment(key, lambda: Installation(()), device="cpu", as_of=None)
 
 
 @pytest.fixture
@@ -129,3 +173,21 @@ def test_waiting_for_a_lock_or_a_card_ends_when_it_is_called_off(folder: Path, o
     assert all(isinstance(one, Cancelled) for one in results(executor.arrivals(timeout=0)))
     with closing(held.lease):
         pass
+
+
+def test_the_first_environment_of_an_empty_cache_is_made_alone(folder: Path) -> None:
+    """Two slots at once: the second begins once the first is done; after that nobody waits."""
+    cache = open_cache(folder / "cache")
+    environments = Counting(cache, Uv(Path("/uv"), cache.uv, {}), {})
+    with closing(LocalExecutor([Slot("0"), Slot("1")], environments, {})) as executor:
+        for slot in (0, 1):
+            executor.start(slot, opening(slot))
+        (told,) = executor.arrivals(timeout=60)
+        assert isinstance(told, Told)
+        assert isinstance(told.news, WaitingForFirst)
+        assert len(environments.made) == 1
+        environments.go.set()
+        until_ended(executor, 2)
+        for slot in (0, 1):
+            executor.start(slot, opening(slot + 2))
+        assert not any(isinstance(one, Told) for one in until_ended(executor, 2))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
 import pynvml
 import pytest
 
-from bisect_tool.runs.gpus import GpuLost, Reading
-from bisect_tool.runs.nvml import NoDriver, RealNvml
+from bisect_tool.runs.gpu_watch import GpuWatch
+from bisect_tool.runs.gpus import SICK, GpuLost, Reading
+from bisect_tool.runs.nvml import NoDriver, RealNvml, open_nvml
 
 
 class Library:
@@ -121,11 +123,12 @@ def test_a_lost_card_is_told_as_such() -> None:
         nvml.reading(card)
 
 
-def test_xids_are_told_once() -> None:
-    nvml = RealNvml(Library(("NVIDIA H200", 1), xids=[31, 79]))
-    piece = nvml.gpus()[0].slices[0]
+def test_xids_are_told_once_to_each_slice_of_the_card() -> None:
+    nvml = RealNvml(Library(("NVIDIA H200", 2), xids=[31, 79]))
+    piece, other = nvml.gpus()[0].slices
     assert nvml.xids(piece) == (31, 79)
     assert nvml.xids(piece) == ()
+    assert nvml.xids(other) == (31, 79)
 
 
 def test_a_driver_that_answers_nothing_is_none() -> None:
@@ -142,3 +145,25 @@ def _refusing(library: Library, refused: dict[str, type[Exception]]) -> Any:
             return getattr(library, name)
 
     return Refusing()
+
+
+@pytest.mark.gpu
+def test_the_driver_of_this_machine() -> None:
+    """On a machine with a GPU: everything that is asked of NVML is answered."""
+    try:
+        nvml = open_nvml()
+    except NoDriver as why:
+        pytest.skip(f"no GPU here: {why}")
+    with closing(nvml):
+        cards = nvml.gpus()
+        devices = [device for card in cards for device in (card.slices or (card,))]
+        assert devices
+        assert nvml.driver()[0].isdigit()
+        for device in devices:
+            assert device.uuid.startswith(("GPU-", "MIG-"))
+            reading = nvml.reading(device)
+            assert 0 <= reading.used < reading.total
+            assert not SICK.intersection(nvml.xids(device))
+            watch = GpuWatch(nvml, device)
+            watch.begin(lambda _seconds: None, print)
+            assert watch.end().total == reading.total

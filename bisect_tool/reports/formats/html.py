@@ -16,6 +16,7 @@ from bisect_tool.reports.diagnosis_lines import show_diagnoses
 from bisect_tool.reports.picture import draw, failure_class
 from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import Report
+from bisect_tool.reports.time_line import where_time_went
 
 SUFFIX = ".html"
 MOST_BUILDS = 12
@@ -46,6 +47,7 @@ def render(report: Report) -> str:
         rate_lines=lines_of,
         most_commits=MOST_COMMITS,
         elapsed=sentences.duration(shown.elapsed_s),
+        time_line=where_time_went(shown.time) if shown.time is not None else "",
         link=shown.spec.issue if re.match(r"https?://", shown.spec.issue or "") else None,
     )
     return page

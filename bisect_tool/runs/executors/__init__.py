@@ -100,13 +100,18 @@ class WaitingForLock:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingForFirst:
+    """Another slot makes the first environment of an empty cache, and with it fetches what most of them need."""
+
+
+@dataclass(frozen=True, slots=True)
 class GpuNews:
     """Something worth knowing about the card of a slot."""
 
     text: str
 
 
-News = Step | WaitingForLock | GpuNews
+News = Step | WaitingForLock | WaitingForFirst | GpuNews
 
 
 @dataclass(frozen=True, slots=True)

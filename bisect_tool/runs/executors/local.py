@@ -6,8 +6,8 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from typing import assert_never
@@ -34,6 +34,7 @@ from bisect_tool.runs.executors import (
     RunTrial,
     SlotLost,
     Told,
+    WaitingForFirst,
     WaitingForLock,
 )
 from bisect_tool.runs.gpu_watch import GpuWatch, Shared
@@ -92,6 +93,8 @@ class LocalExecutor:
         self._ahead = _Ahead()
         # Channels keep pages and sessions: one question at a time.
         self._channels = threading.Lock()
+        self._first = threading.Lock()
+        self._has_one = any(environments.cache.environments.iterdir())
 
     @property
     def slots(self) -> Sequence[str]:
@@ -175,11 +178,28 @@ class LocalExecutor:
             case _:
                 assert_never(job)
 
-    def _open(self, slot: Slot, job: OpenEnvironment, stop: Stop, tell: Callable[[Step], None]) -> Opened:
+    @contextmanager
+    def _after_the_first(self, stop: Stop, tell: Callable[[News], None]) -> Iterator[None]:
+        """Make the first environment of an empty cache alone: several at once would each fetch what all of them need."""
+        is_first = not self._has_one and self._first.acquire(blocking=False)
+        if not is_first and not self._has_one:
+            tell(WaitingForFirst())
+        while not is_first and not self._has_one:
+            stop.check()
+            is_first = self._first.acquire(timeout=locks.PATIENCE)
+        try:
+            yield
+            self._has_one = True
+        finally:
+            if is_first:
+                self._first.release()
+
+    def _open(self, slot: Slot, job: OpenEnvironment, stop: Stop, tell: Callable[[News], None]) -> Opened:
         environments = replace(self._environments.stopped_by(stop), environ={**self._environ, **slot.variables})
         stack = ExitStack()
         try:
-            return Opened(stack.enter_context(self._using(environments, job, tell)), stack)
+            with self._after_the_first(stop, tell):
+                return Opened(stack.enter_context(self._using(environments, job, tell)), stack)
         except (BuildUnusable, MachineFault):
             _check(slot)  # a health check on a card that is lost says nothing about the build
             raise
