@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from bisect_tool.builds.channel import Access
 from bisect_tool.builds.index_address import without_credentials
-from bisect_tool.environments.cache_folder import CacheFolder, open_cache
+from bisect_tool.environments.cache_folder import CacheFolder, copies_because, open_cache
 from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.environments.uv import Uv, find_uv
@@ -145,6 +145,8 @@ class _Run:
     def answer(self, specs: Sequence[ReadSpec]) -> tuple[Report, ...]:
         """Search every spec in its first channel, then those that have a finer one in that, and so on."""
         environments = self.workshop.environments()
+        if why := copies_because(self.workshop.cache, self.workshop.environ):
+            self.tell(events.Notice(why))
         courses = [self._begin(Session(self._ask_first(spec), self.results, environments, self.pace)) for spec in specs]
         for course in courses:
             recent = course.last.asked.recent
