@@ -59,6 +59,7 @@ def _format_options(function: Any) -> Any:
     help="How sure the change of a failure that comes and goes must be before it is named (0.99).",
 )
 @click.option("--fresh", is_flag=True, help="Do not use stored results.")
+@click.option("--refresh", is_flag=True, help="Ask the index again, also what it was asked less than an hour ago.")
 @click.option("--explain", is_flag=True, help="Say for each decision what was known and why this build was next.")
 @click.option(
     "--isolate", is_flag=True, help="Find out which part makes the change: Python, binaries, triton, CUDA, others."
@@ -91,6 +92,7 @@ def command(
     scan: int | None,
     *,
     fresh: bool,
+    refresh: bool,
     explain: bool,
     isolate: bool,
     diagnose: bool,
@@ -121,6 +123,7 @@ def command(
         diagnose=diagnose,
         diagnose_jobs=diagnose_jobs,
         thin=settings.thin,
+        refresh=refresh or fresh,
     )
     workshop = open_workshop(settings, os.environ)
     try:

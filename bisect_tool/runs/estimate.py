@@ -65,9 +65,9 @@ def estimate_specs(workshop: Workshop, specs: Sequence[ReadSpec], wishes: Wishes
 
     Raises what `ask` raises.
     """
-    results = workshop.results()
+    results, means = workshop.results(), workshop.means(refresh=wishes.refresh)
     try:
-        sessions = [Session(ask(spec, wishes, workshop.means()), results, workshop.environments()) for spec in specs]
+        sessions = [Session(ask(spec, wishes, means), results, workshop.environments()) for spec in specs]
         for session in sessions:
             session.load()
         return [estimate_of(session) for session in sessions]

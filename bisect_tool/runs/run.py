@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from bisect_tool.builds.channel import Access
 from bisect_tool.builds.index_address import without_credentials
-from bisect_tool.environments.cache_folder import CacheFolder, open_cache
+from bisect_tool.environments.cache_folder import CacheFolder, copies_because, open_cache
 from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.environments.uv import Uv, find_uv
@@ -41,6 +41,7 @@ from bisect_tool.runs.history_reading import HistoryReader
 from bisect_tool.runs.isolating import Laboratory
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
+from bisect_tool.runs.recent import FRESH
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.scouting import Scout
 from bisect_tool.runs.session import Session
@@ -65,8 +66,8 @@ class Workshop:
     uv: Uv
     environ: Mapping[str, str] = field(repr=False)
 
-    def means(self, tell: Callable[[str], None] = lambda _line: None) -> Means:
-        """How questions are prepared; `tell` takes lines about what takes a while."""
+    def means(self, tell: Callable[[str], None] = lambda _line: None, *, refresh: bool = True) -> Means:
+        """How questions are prepared; `tell` takes lines about what takes a while. `refresh`: GitHub is asked again."""
         settings = self.settings
         access = Access(settings.index, settings.wheelhouse, self.cache.pages, settings.nightly_index, tell)
         history = HistoryAccess(
@@ -76,6 +77,7 @@ class Workshop:
             api=settings.github_api,
             repositories=self.cache.repositories,
             environ=self.environ,
+            fresh_for=0.0 if refresh else FRESH.total_seconds(),
         )
         return Means(access, history, self.uv, self.environ)
 
@@ -161,7 +163,13 @@ class _Run:
         """Search every spec in its first channel, then those that have a finer one in that, and so on."""
         environments = self.workshop.environments()
         self.allowance.limit = self.workshop.settings.max_downloads
+        if why := copies_because(self.workshop.cache, self.workshop.environ):
+            self.tell(events.Notice(why))
         courses = [self._begin(Session(self._ask_first(spec), self.results, environments, self.pace)) for spec in specs]
+        for course in courses:
+            recent = course.last.asked.recent
+            if recent is not None and recent.is_kept:
+                course.notes.append(recent.note())
         going = courses
         try:
             while going:
@@ -184,7 +192,10 @@ class _Run:
             return self._reports(courses, unfinished=False)
 
     def _ask(self, spec: ReadSpec, stage: Stage | None = None) -> Asked:
-        return ask(spec, self.wishes, self.workshop.means(lambda line: self.tell(events.Notice(line))), stage)
+        return ask(spec, self.wishes, self._means(), stage)
+
+    def _means(self) -> Means:
+        return self.workshop.means(lambda line: self.tell(events.Notice(line)), refresh=self.wishes.refresh)
 
     def _ask_first(self, spec: ReadSpec) -> Asked:
         """The question in the coarsest channel that has builds to compare in the range."""
@@ -281,7 +292,7 @@ class _Run:
 
     def _go_on(self, course: _Course, environments: Environments) -> bool:
         """Take up the next channel of a spec; False when there is none, or nothing to look closer at."""
-        means = self.workshop.means(lambda line: self.tell(events.Notice(line)))
+        means = self._means()
         try:
             stage = next_stage(course.last, means)
             if stage is None:
@@ -301,7 +312,7 @@ class _Run:
         """Reads histories, each once."""
         if self.reader is None:
             tell = self.tell
-            self.reader = HistoryReader(self.workshop.means().history, lambda line: tell(events.Notice(line)))
+            self.reader = HistoryReader(self._means().history, lambda line: tell(events.Notice(line)))
         return self.reader
 
     def _isolate(self, course: _Course) -> None:

@@ -11,18 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
 
 import requests
 from packaging.version import Version
-from pypi_simple import (
-    DistributionPackage,
-    NoSuchProjectError,
-    ProjectPage,
-    PyPISimple,
-    UnexpectedRepoVersionWarning,
-    UnsupportedRepoVersionError,
-)
 
 from bisect_tool.builds import versions
 from bisect_tool.builds.build import Build, Installation, Listing, Wanted
@@ -35,6 +28,10 @@ from bisect_tool.builds.index_session import TIMEOUTS, open_session
 from bisect_tool.builds.nothing_fits import nothing_fits
 from bisect_tool.builds.streams import FoundFile, listing_of
 from bisect_tool.errors import PackageNotFound
+
+if TYPE_CHECKING:
+    # Loaded late where it is used: a question that was answered needs no page, and this takes 0.2 s.
+    from pypi_simple import DistributionPackage, ProjectPage
 
 
 def open_channel(access: Access) -> ReleaseChannel:
@@ -87,6 +84,8 @@ class ReleaseChannel:
         return build
 
     def _files(self, package: str) -> list[FoundFile]:
+        from pypi_simple import NoSuchProjectError, UnsupportedRepoVersionError
+
         where = self.source_address()
         try:
             page = self._fetch(package)
@@ -105,6 +104,8 @@ class ReleaseChannel:
         return files
 
     def _fetch(self, package: str) -> ProjectPage:
+        from pypi_simple import PyPISimple, UnexpectedRepoVersionWarning
+
         session = open_session(self.pages, backoff=self.backoff)
         with PyPISimple(self.index.url, session=session) as client, warnings.catch_warnings():
             warnings.simplefilter("ignore", UnexpectedRepoVersionWarning)
