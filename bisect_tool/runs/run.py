@@ -40,6 +40,7 @@ from bisect_tool.runs.scouting import Scout
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.stages import goes_to_commits, next_stage
 from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
+from bisect_tool.runs.thin_session import ThinSession
 from bisect_tool.runs.weighing import Weigher
 from bisect_tool.settings import Settings
 from bisect_tool.spec.reading import ReadSpec
@@ -191,27 +192,39 @@ class _Run:
 
     def _search(self, courses: Sequence[_Course]) -> None:
         workshop, sessions = self.workshop, [course.last for course in courses]
-        scout = Scout(workshop.cache, self.results, workshop.environ, self.tell, self.wishes.explain)
-        scout.scout(sessions)
-        weigher = Weigher(self._history(), self.tell) if self.wishes.prior == "history" else None
-
-        def before_decision(session: Session) -> None:
-            scout.look_again(session)
-            if weigher is not None:
-                weigher.weigh(session)
-
         explain = self.tell if self.wishes.explain else None
         diary = Diary(self.results, [course.runs[-1] for course in courses], sessions, explain)
+        weigh = Weigher(self._history(), self.tell).weigh if self.wishes.prior == "history" else lambda _session: None
+        scout = Scout(self._search_thin, self.tell)
+        scout.scout(sessions)
+        while True:
+            Loop(
+                sessions,
+                workshop.cache,
+                self.results,
+                sessions[0].environments,
+                workshop.environ,
+                self.tell,
+                self.pace,
+                diary.note,
+                weigh,
+            ).run()
+            if not scout.look_again(sessions):
+                return
+
+    def _search_thin(self, sessions: Sequence[ThinSession]) -> None:
+        """Search thin builds; nothing of that goes into the record of the run."""
+        workshop, first = self.workshop, sessions[0]
+        diary = Diary(self.results, (), sessions, self.tell if self.wishes.explain else None)
         Loop(
             sessions,
             workshop.cache,
             self.results,
-            sessions[0].environments,
+            first.environments,
             workshop.environ,
             self.tell,
-            self.pace,
+            first.pace,
             diary.note,
-            before_decision,
         ).run()
 
     def _go_on(self, course: _Course, environments: Environments) -> bool:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -14,19 +14,14 @@ from packaging.utils import canonicalize_name
 from bisect_tool.builds.build import Build
 from bisect_tool.builds.channels.commit import LAID_OVER
 from bisect_tool.builds.python_files import NotReadable
-from bisect_tool.environments.cache_folder import CacheFolder
 from bisect_tool.errors import IndexUnreachable
 from bisect_tool.reports import events
-from bisect_tool.runs.diary import Diary
-from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.thin_look import ThinLook
 from bisect_tool.runs.thin_session import PartsChannel, ThinChannel, ThinSession
 from bisect_tool.search.hints import counting_hints
 from bisect_tool.search.planner import Purpose
-from bisect_tool.search.together import Asking, Choice
-from bisect_tool.store.results import Results
 
 FEWEST = 8  # builds of a range; in a shorter one whole builds are as few
 BIG = 50_000_000  # bytes of a wheel; a smaller one is fetched whole as fast
@@ -36,47 +31,48 @@ CHANNEL = "nightly"
 
 @dataclass(slots=True)
 class Scout:
-    """Makes the thin searches of one run, with `explain` in words. `environ` is what processes may inherit of."""
+    """Makes the thin searches of one run. `search` goes on until sessions want nothing more; it may raise a `BisectError`."""
 
-    cache: CacheFolder
-    results: Results
-    environ: Mapping[str, str] = field(repr=False)
+    search: Callable[[Sequence[ThinSession]], None]
     tell: Callable[[events.Event], None]
-    explain: bool = False
-    _looked: set[int] = field(default_factory=set)
     _saving: dict[str, bool] = field(default_factory=dict)
 
     def scout(self, sessions: Sequence[Session]) -> None:
-        """Give hints to those of `sessions` for which thin builds are worth it; all of them are searched together.
+        """Before a search: give hints to those of `sessions` for which thin builds are worth it, searching them together."""
+        pairs = [(session, thin) for session in sessions if (thin := self._thin_of(session)) is not None]
+        self._search(pairs)
+        for session, _ in pairs:
+            session.wait(for_thin=session.asked.wishes.policy.scan is None)
 
-        Raises a `BisectError` when the machine gets in the way.
+    def look_again(self, sessions: Sequence[Session]) -> bool:
+        """After a search: where both ends agree whole, look thin for a failure that came and went, before whole builds do.
+
+        Only where making an environment takes longer than running the cases. Gives whether there is more to search now.
         """
-        self._search([(session, thin) for session in sessions if (thin := self._thin_of(session)) is not None])
+        waiting = [session for session in sessions if session.waits]
+        for session in waiting:
+            session.wait(for_thin=False)
+        self._search([(session, thin) for session in waiting if (thin := self._second_look(session)) is not None])
+        return any(session.asking().wants for session in waiting)
 
-    def look_again(self, session: Session) -> None:
-        """When both ends agree whole: look thin for a failure that came and went, before whole builds are spread for it.
-
-        Once for each session, and only where making an environment takes longer than running the cases. To be called before a
-        decision. Raises a `BisectError` when the machine gets in the way.
-        """
+    def _second_look(self, session: Session) -> ThinSession | None:
         folders = LAID_OVER.get(canonicalize_name(session.asked.spec.package))
-        if session.thin is None or folders is None or id(session) in self._looked or not _is_second_look(session):
-            return
-        self._looked.add(id(session))
+        if folders is None or not _is_second_look(session):
+            return None
         prices, cases = session.prices(), [(case.name, 1) for case in session.asked.spec.cases]
-        if prices.making(len(session.asked.builds) - 1) > prices.run(cases):
-            thin = thin_session(session, folders, scan=None)
-            thin.load()
-            self._search([(session, thin)])
+        if prices.making(len(session.asked.builds) - 1) <= prices.run(cases):
+            return None
+        return _loaded(thin_session(session, folders, scan=None))
 
     def _search(self, pairs: Sequence[tuple[Session, ThinSession]]) -> None:
-        going = [thin for _, thin in pairs if thin.asking().wants]
-        if going:
-            first = going[0]
+        """Search until nothing more is wanted, also of stretches that were cut on the way."""
+        if any(thin.asking().wants for _, thin in pairs):
             what = "the Python files of builds on the binaries of newer ones say where whole builds are worth fetching"
             self.tell(events.Notice(f"thin builds first: {what}"))
-            note = Diary(self.results, (), going, self.tell).note if self.explain else _silent
-            Loop(going, self.cache, self.results, first.environments, self.environ, self.tell, first.pace, note).run()
+        while going := [thin for _, thin in pairs if thin.asking().wants]:
+            self.search(going)
+            for thin in going:
+                thin.settle()
         for session, thin in pairs:
             hand_over(thin, session)
 
@@ -85,8 +81,7 @@ class Scout:
         folders = LAID_OVER.get(canonicalize_name(session.asked.spec.package))
         if folders is None or not is_suited(session) or not session.asking().wants:
             return None
-        thin = thin_session(session, folders)
-        thin.load()
+        thin = _loaded(thin_session(session, folders))
         if not thin.asking().wants:
             return thin
         return thin if self._saves(session, folders) else None
@@ -111,8 +106,11 @@ def _is_second_look(session: Session) -> bool:
     return not session.boundaries() and not counting_hints(session.asked.question, session.known())
 
 
-def _silent(_askings: Sequence[Asking], _choice: Choice | None) -> None:
-    """Nothing is said of a decision."""
+def _loaded(thin: ThinSession) -> ThinSession:
+    """The session with what the store knows, cut where that says so."""
+    thin.load()
+    thin.settle()
+    return thin
 
 
 def saves(newest: Build, channel: PartsChannel, folders: tuple[str, ...]) -> bool:

@@ -49,7 +49,7 @@ class Session:
     """The knowledge of one question; `plan` and `answer` are computed from it.
 
     `replaced` are the versions whose files turned out to be other ones than the listing named. `hints` and `thin` are what a
-    thin search before this one has left (`scouting`).
+    thin search before this one has left (`scouting`); `waits`: another one is to come before a second look.
     """
 
     asked: Asked
@@ -66,6 +66,7 @@ class Session:
     taken: set[str] = field(default_factory=set)
     hints: Mapping[tuple[str, int], Hint] = field(default_factory=dict)
     thin: ThinLook | None = None
+    waits: bool = False
     comparisons: Comparisons = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
     _forgotten: set[str] = field(default_factory=set)
@@ -131,6 +132,10 @@ class Session:
     def take_hints(self, hints: Mapping[tuple[str, int], Hint], thin: ThinLook) -> None:
         """Look first where thin builds say that something changes; the answer does not rest on them."""
         self.hints, self.thin, self._kept = hints, thin, None
+
+    def wait(self, *, for_thin: bool) -> None:
+        """Want no second look as long as thin builds are to look first."""
+        self.waits, self._kept = for_thin, None
 
     def _take_over(self, number: int, now: Build) -> None:
         """Another file stands for a build of the range: what is known of the one before says nothing about it."""
@@ -234,7 +239,7 @@ class Session:
             for number in range(len(self.asked.builds))
             if self.environments.is_ready(self.asked.environment_key(number))
         )
-        return Known(found, dict(self.broken), ready, self.prices(), self.hints)
+        return Known(found, dict(self.broken), ready, self.prices(), self.hints, self.waits)
 
     def prices(self) -> Prices:
         """What probes cost: environments as measured in this run, trials as measured by this run and those before."""

@@ -9,7 +9,7 @@ import pytest
 from bisect_tool.search.answer import Kind
 from bisect_tool.search.hints import counting_hints
 from bisect_tool.search.knowledge import Known, Question
-from bisect_tool.search.planner import Policy
+from bisect_tool.search.planner import Policy, plan
 from bisect_tool.search.policy import Flakiness
 from bisect_tool.search.record import decision, opening, replayed, text_of
 from bisect_tool.search.states import Fail, Flaky, Hint, Pass, Result, trials_of
@@ -121,6 +121,14 @@ def test_hints_do_not_lead_through_builds_that_cannot_be_used_one_by_one() -> No
     plain = run(history, {}, Fail(A))
     assert ends(search.answer()) == ends(plain.answer()) == [("narrowed", 4, 55), ("open", 63, None)]
     assert len(search.installed) <= len(plain.installed) + 3
+
+
+def test_no_second_look_as_long_as_thin_builds_are_to_look_first() -> None:
+    question, known = Question(64, ("main",)), Known({("main", 0): (Pass(),), ("main", 63): (Pass(),)})
+    assert plan(question, known).probes
+    assert not plan(question, replace(known, waits=True)).probes
+    split = replace(known, results={("main", 0): (Pass(),), ("main", 63): (Fail(A),)}, waits=True)
+    assert plan(question, split).probes
 
 
 def true_changes(history: History) -> set[tuple[int, int]]:
