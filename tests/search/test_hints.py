@@ -153,13 +153,17 @@ def test_whatever_hints_say_no_change_is_named_that_is_none(seed: int) -> None:
     assert not any(isinstance(state, Flaky) for state in found.timelines["main"].values())
 
 
-def test_decisions_with_hints_are_made_again_from_the_record() -> None:
-    hints = hinted({0: NOTHING, 19: NOTHING, 20: A}, 63)
-    question, names = Question(64, ("main",)), tuple(map(str, range(64)))
-    known = Known({("main", 63): (Fail(A),)}, hints=hints)
-    asking = Asking(question, known, Policy(), names)
+@pytest.mark.parametrize(
+    ("known", "build"),
+    [
+        (Known({("main", 63): (Fail(A),)}, hints=hinted({0: NOTHING, 19: NOTHING, 20: A}, 63)), 19),
+        (Known({("main", 0): (Pass(),), ("main", 63): (Pass(),)}, waits=True), None),
+    ],
+)
+def test_decisions_with_thin_builds_are_made_again_from_the_record(known: Known, build: int | None) -> None:
+    names = tuple(map(str, range(64)))
+    asking = Asking(Question(64, ("main",)), known, Policy(), names)
     choice = choose([asking])
-    assert choice is not None
-    assert choice.probe.build == 19
+    assert (None if choice is None else choice.probe.build) == build
     lines = [text_of(opening([asking], [names], "1")), text_of(decision(1, None, [asking], choice))]
     assert [stored == again for stored, again in replayed(lines)] == [True]
