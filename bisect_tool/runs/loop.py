@@ -122,11 +122,6 @@ class Loop:
             self.starting.close()
 
     @property
-    def is_busy(self) -> bool:
-        """Whether something runs in a slot."""
-        return bool(self._courses)
-
-    @property
     def _is_alone(self) -> bool:
         return len(self.executor.slots) == 1
 

@@ -229,36 +229,21 @@ class _Run:
         workshop, sessions = self.workshop, [course.last for course in courses]
         executor = self._executor(sessions)
         most = 0 if compares_numbers(sessions) else workshop.settings.ahead
-        scout = Scout(self._look, self.tell)
-        scout.scout(sessions)
-        weigher = Weigher(self._history(), self.tell) if self.wishes.prior == "history" else None
-
-        def before_decision(session: Session) -> None:
-            if not loop.is_busy:
-                scout.look_again(session)
-            if weigher is not None:
-                weigher.weigh(session)
-
         explain = self.tell if self.wishes.explain else None
         diary = Diary(self.results, [course.runs[-1] for course in courses], sessions, explain)
-        loop = Loop(
-            sessions,
-            workshop.cache,
-            self.results,
-            executor,
-            Ahead(executor, sessions, self.allowance, self.ledger, self.tell, most),
-            self.ledger,
-            self.tell,
-            self.pace,
-            diary,
-            before_decision,
-            self.lost,
-        )
-        loop.run()
+        weigh = Weigher(self._history(), self.tell).weigh if self.wishes.prior == "history" else lambda _session: None
+        scout = Scout(self._search_thin, self.tell)
+        scout.scout(sessions)
+        while True:
+            ahead = Ahead(executor, sessions, self.allowance, self.ledger, self.tell, most)
+            means = (executor, ahead, self.ledger, self.tell, self.pace, diary, weigh, self.lost)
+            Loop(sessions, workshop.cache, self.results, *means).run()
+            if not scout.look_again(sessions):
+                break
         self.ledger.ended = time.monotonic()
 
-    def _look(self, sessions: Sequence[ThinSession]) -> None:
-        """Search thin, in the slots of the run but beside whatever it makes ahead."""
+    def _search_thin(self, sessions: Sequence[ThinSession]) -> None:
+        """Search thin builds, beside whatever is made ahead; nothing of that goes into the record of the run."""
         self._executor(sessions)
         assert self.slots is not None
         workshop, tell = self.workshop, self.tell
@@ -266,9 +251,10 @@ class _Run:
         ahead = Ahead(executor, sessions, self.allowance, self.ledger, tell, 0)
         diary = Diary(self.results, (), sessions, tell) if self.wishes.explain else None
         pace, ledger = sessions[0].pace, self.ledger
-        loop = Loop(sessions, workshop.cache, self.results, executor, ahead, ledger, tell, pace, diary, lost=self.lost)
         try:
-            loop.run()
+            Loop(
+                sessions, workshop.cache, self.results, executor, ahead, ledger, tell, pace, diary, lost=self.lost
+            ).run()
         finally:
             executor.close()
 

@@ -31,42 +31,48 @@ CHANNEL = "nightly"
 
 @dataclass(slots=True)
 class Scout:
-    """Makes the thin searches of one run: `search` drives sessions until none of them wants anything more."""
+    """Makes the thin searches of one run. `search` goes on until sessions want nothing more; it may raise a `BisectError`."""
 
     search: Callable[[Sequence[ThinSession]], None]
     tell: Callable[[events.Event], None]
-    _looked: set[int] = field(default_factory=set)
     _saving: dict[str, bool] = field(default_factory=dict)
 
     def scout(self, sessions: Sequence[Session]) -> None:
-        """Give hints to those of `sessions` for which thin builds are worth it; all of them are searched together.
+        """Before a search: give hints to those of `sessions` for which thin builds are worth it, searching them together."""
+        pairs = [(session, thin) for session in sessions if (thin := self._thin_of(session)) is not None]
+        self._search(pairs)
+        for session, _ in pairs:
+            session.wait(for_thin=session.asked.wishes.policy.scan is None)
 
-        Raises a `BisectError` when the machine gets in the way.
+    def look_again(self, sessions: Sequence[Session]) -> bool:
+        """After a search: where both ends agree whole, look thin for a failure that came and went, before whole builds do.
+
+        Only where making an environment takes longer than running the cases. Gives whether there is more to search now.
         """
-        self._search([(session, thin) for session in sessions if (thin := self._thin_of(session)) is not None])
+        waiting = [session for session in sessions if session.waits]
+        for session in waiting:
+            session.wait(for_thin=False)
+        self._search([(session, thin) for session in waiting if (thin := self._second_look(session)) is not None])
+        return any(session.asking().wants for session in waiting)
 
-    def look_again(self, session: Session) -> None:
-        """When both ends agree whole: look thin for a failure that came and went, before whole builds are spread for it.
-
-        Once for each session, and only where making an environment takes longer than running the cases. To be called before a
-        decision. Raises a `BisectError` when the machine gets in the way.
-        """
+    def _second_look(self, session: Session) -> ThinSession | None:
         folders = LAID_OVER.get(canonicalize_name(session.asked.spec.package))
-        if session.thin is None or folders is None or id(session) in self._looked or not _is_second_look(session):
-            return
-        self._looked.add(id(session))
+        if folders is None or not _is_second_look(session):
+            return None
         prices, cases = session.prices(), [(case.name, 1) for case in session.asked.spec.cases]
-        if prices.making(len(session.asked.builds) - 1) > prices.run(cases):
-            thin = thin_session(session, folders, scan=None)
-            thin.load()
-            self._search([(session, thin)])
+        if prices.making(len(session.asked.builds) - 1) <= prices.run(cases):
+            return None
+        return _loaded(thin_session(session, folders, scan=None))
 
     def _search(self, pairs: Sequence[tuple[Session, ThinSession]]) -> None:
-        going = [thin for _, thin in pairs if thin.asking().wants]
-        if going:
+        """Search until nothing more is wanted, also of stretches that were cut on the way."""
+        if any(thin.asking().wants for _, thin in pairs):
             what = "the Python files of builds on the binaries of newer ones say where whole builds are worth fetching"
             self.tell(events.Notice(f"thin builds first: {what}"))
+        while going := [thin for _, thin in pairs if thin.asking().wants]:
             self.search(going)
+            for thin in going:
+                thin.settle()
         for session, thin in pairs:
             hand_over(thin, session)
 
@@ -75,8 +81,7 @@ class Scout:
         folders = LAID_OVER.get(canonicalize_name(session.asked.spec.package))
         if folders is None or not is_suited(session) or not session.asking().wants:
             return None
-        thin = thin_session(session, folders)
-        thin.load()
+        thin = _loaded(thin_session(session, folders))
         if not thin.asking().wants:
             return thin
         return thin if self._saves(session, folders) else None
@@ -99,6 +104,13 @@ def _is_second_look(session: Session) -> bool:
     if not wants or wants.wishes or any(split.purpose is not Purpose.SCAN for split in wants.splits):
         return False
     return not session.boundaries() and not counting_hints(session.asked.question, session.known())
+
+
+def _loaded(thin: ThinSession) -> ThinSession:
+    """The session with what the store knows, cut where that says so."""
+    thin.load()
+    thin.settle()
+    return thin
 
 
 def saves(newest: Build, channel: PartsChannel, folders: tuple[str, ...]) -> bool:

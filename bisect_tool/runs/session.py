@@ -56,7 +56,8 @@ class Session:
 
     `replaced` are the versions whose files turned out to be other ones than the listing named. `hidden` are environments that
     are here ahead of need, by digest: no decision takes notice of them. `hints` and `thin` are what a thin search before this
-    one has left (`scouting`). `fresh_only` says why trials that were forked do not count; empty as long as they do.
+    one has left (`scouting`); `waits`: another one is to come before a second look. `fresh_only` says why trials that were
+    forked do not count; empty as long as they do.
     """
 
     asked: Asked
@@ -74,6 +75,7 @@ class Session:
     hidden: set[str] = field(default_factory=set)
     hints: Mapping[tuple[str, int], Hint] = field(default_factory=dict)
     thin: ThinLook | None = None
+    waits: bool = False
     fresh_only: str = ""
     comparisons: Comparisons = field(init=False)
     late: LateErrors = field(init=False)
@@ -142,6 +144,10 @@ class Session:
     def take_hints(self, hints: Mapping[tuple[str, int], Hint], thin: ThinLook) -> None:
         """Look first where thin builds say that something changes; the answer does not rest on them."""
         self.hints, self.thin, self._kept = hints, thin, None
+
+    def wait(self, *, for_thin: bool) -> None:
+        """Want no second look as long as thin builds are to look first."""
+        self.waits, self._kept = for_thin, None
 
     def _take_over(self, number: int, now: Build) -> None:
         """Another file stands for a build of the range: what is known of the one before says nothing about it."""
@@ -265,7 +271,7 @@ class Session:
             if self.environments.is_ready(key := self.asked.environment_key(number))
             and not (self.hidden and key.digest in self.hidden)
         )
-        return Known(learned.results, learned.broken, ready, self.prices(), self.hints)
+        return Known(learned.results, learned.broken, ready, self.prices(), self.hints, self.waits)
 
     def prices(self) -> Prices:
         """What probes cost: environments as measured in this run, trials as measured by this run and those before."""

@@ -2,7 +2,8 @@
 
 It is searched like any other. What it learns of whole builds is evidence, and handed to the session that it serves; what it
 learns of thin ones are hints (`bisect_tool.search.hints`). An overlay that does not fit cuts its stretch: the build is looked
-at whole, and carries those before it.
+at whole, and carries those before it. As probes may be under way, builds become other ones only in `settle`, when a search
+has ended; until then a session that must be laid out anew wants nothing more.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from bisect_tool.runs.judging import from_values, verdict_of
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.stretches import bases_of, laid, thinned, whole
 from bisect_tool.search.knowledge import judged_of, timelines
+from bisect_tool.search.planner import Probe
 from bisect_tool.search.prices import Prices
 from bisect_tool.search.states import Flaky, Hint, face
 from bisect_tool.search.together import Asking
+from bisect_tool.search.wants import Wants
 from bisect_tool.spec.repro import case_digest
 from bisect_tool.store.results import StoredTrial
 from bisect_tool.trials.failure import CannotJudge, Failed, Passed, Verdict
@@ -93,7 +96,7 @@ class ThinSession(Session):
     """`builds` are those of the range, whole. `cuts`, `alone` and `dead` are as in `stretches.bases_of`, `dead` with reasons.
 
     `here`: the builds whose environment was here at the beginning, whole. `not_valid`: the overlays that did not fit, with the
-    reason. `whole_trials`: the trials of whole builds, as they came.
+    reason. `whole_trials`: the trials of whole builds, as they came. `bases`: for each build, whose binaries it has.
     """
 
     builds: tuple[Build, ...] = ()
@@ -103,21 +106,24 @@ class ThinSession(Session):
     dead: dict[int, str] = field(default_factory=dict)
     not_valid: dict[int, str] = field(default_factory=dict)
     whole_trials: list[tuple[str, int, StoredTrial]] = field(default_factory=list)
+    bases: tuple[int | None, ...] = ()
     _shown: set[str] = field(default_factory=set)
-    _to_cut: dict[int, str] = field(default_factory=dict)
+    _is_stale: bool = False
 
     def __post_init__(self) -> None:
         super(ThinSession, self).__post_init__()
         self.builds = self.asked.builds
         self._lay_out()
 
-    @property
-    def bases(self) -> tuple[int | None, ...]:
-        """For each build, whose binaries it has."""
-        return bases_of(self.builds, self.cuts, self.dead, self.alone)
+    def settle(self) -> None:
+        """Lay the builds out as cuts, dead and replaced ones have it now. No trial may be under way."""
+        while self._is_stale:
+            self._is_stale = False
+            self._lay_out_again()
 
     def _lay_out(self) -> None:
         """Take the builds as cuts and dead ones have it now."""
+        self.bases = bases_of(self.builds, self.cuts, self.dead, self.alone)
         selection = replace(self.asked.selection, builds=laid(self.builds, self.bases))
         self.asked = replace(self.asked, selection=selection)
         self._environments, self._kept = (), None
@@ -126,6 +132,7 @@ class ThinSession(Session):
     def _lay_out_again(self) -> None:
         """The same, and forget what was known of builds that are other ones now."""
         before = [build.identity for build in self.asked.builds]
+        self.whole_trials = [kept for kept in self.whole_trials if kept[2].subject.identity == before[kept[1]]]
         self._lay_out()
         kept = {number for number, build in enumerate(self.asked.builds) if build.identity == before[number]}
         self.seen = defaultdict(list, {key: seen for key, seen in self.seen.items() if key[1] in kept})
@@ -148,7 +155,7 @@ class ThinSession(Session):
                 self.broken[unusable] = self.dead[unusable]
                 return False
             self.dead[unusable] = reason
-        self._lay_out_again()
+        self._is_stale = True
         return True
 
     def replace(self, build: Build, now: Build) -> None:
@@ -160,7 +167,7 @@ class ThinSession(Session):
         if base is not None and now.base is not None:
             news[base] = now.base
         self.builds = tuple(news.get(place, one) for place, one in enumerate(self.builds))
-        self._lay_out_again()
+        self._is_stale = True
 
     def take(self, case: str, build: int, trial: StoredTrial) -> Verdict:
         """Judge a trial; that of a whole build is kept to be handed on."""
@@ -178,16 +185,17 @@ class ThinSession(Session):
         reason = misfit(verdict.failures, frozenset(self._shown))
         if reason is None:
             return verdict
-        self._to_cut[build] = f"{NOT_VALID}{reason}"
-        return CannotJudge(self._to_cut[build])
+        self.stand_in(build, f"{NOT_VALID}{reason}")
+        return CannotJudge(f"{NOT_VALID}{reason}")
 
     def asking(self) -> Asking:
-        """The question as it stands; no trial is under way now, so that stretches can be cut."""
-        while self._to_cut:
-            number, reason = self._to_cut.popitem()
-            if self.bases[number] is not None:
-                self.stand_in(number, reason)
-        return super(ThinSession, self).asking()
+        """The question as it stands; nothing is wanted before it is settled."""
+        asking = super(ThinSession, self).asking()
+        return replace(asking, wants=Wants()) if self._is_stale else asking
+
+    def wanted_in(self, environment: str) -> Probe | None:
+        """What is worth running in an open environment; nothing before it is settled."""
+        return None if self._is_stale else super(ThinSession, self).wanted_in(environment)
 
     def prices(self) -> Prices:
         """A thin build costs its own part, and its base where that is not here yet."""

@@ -45,7 +45,8 @@ class Known:
     """`results` by (case, build); `broken`: builds that cannot be installed or proven, with the reason.
 
     `ready` are the builds whose environment is here already; `prices` says what a probe of each build costs. `hints` say, by
-    (case, build), what thin builds showed: they move probes, and no answer rests on them.
+    (case, build), what thin builds showed: they move probes, and no answer rests on them. `waits`: no second look is wanted
+    yet, because thin builds are to look first.
     """
 
     results: Mapping[tuple[str, int], Results] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class Known:
     ready: frozenset[int] = frozenset()
     prices: Prices = field(default_factory=Prices)
     hints: Mapping[tuple[str, int], Hint] = field(default_factory=dict)
+    waits: bool = False
 
 
 def control_state(question: Question, known: Known, build: int) -> Untestable | None:

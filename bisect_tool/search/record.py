@@ -233,6 +233,8 @@ def _learned(old: Known, new: Known) -> Line:
         found["ready"] = [sorted(new.ready - old.ready), sorted(old.ready - new.ready)]
     if prices := _new_prices(old.prices, new.prices):
         found["prices"] = prices
+    if new.waits != old.waits:
+        found["waits"] = new.waits
     if new.hints != old.hints:
         found["hints"] = [
             [case, build, sorted(hint.failures), hint.base] for (case, build), hint in sorted(new.hints.items())
@@ -279,6 +281,7 @@ def _with(known: Known, learned: Mapping[str, Any]) -> Known:
         (known.ready | set(come)) - set(gone),
         _prices_with(known.prices, learned.get("prices", {})),
         _hints_of(learned["hints"]) if "hints" in learned else known.hints,
+        learned.get("waits", known.waits),
     )
 
 

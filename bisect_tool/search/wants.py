@@ -68,7 +68,7 @@ def wants_of(question: Question, known: Known, policy: Policy) -> Wants:
         for gap in view.open_gaps
         if is_splittable(gap) and not unproven & {(view.case, gap.before), (view.case, gap.after)}
     ]
-    if not wishes and not splits and policy.scan is None:
+    if not wishes and not splits and policy.scan is None and not known.waits:
         hinted = {case for case, _ in unproven}  # these were looked at thin all over the range
         splits = [look for view in steady if view.case not in hinted for look in _second_look(question, view)]
     if not wishes and not splits:

@@ -9,7 +9,7 @@ import pytest
 from bisect_tool.search.answer import Kind
 from bisect_tool.search.hints import counting_hints
 from bisect_tool.search.knowledge import Known, Question
-from bisect_tool.search.planner import Policy
+from bisect_tool.search.planner import Policy, plan
 from bisect_tool.search.policy import Flakiness
 from bisect_tool.search.record import decision, opening, replayed, text_of
 from bisect_tool.search.states import Fail, Flaky, Hint, Pass, Result, trials_of
@@ -123,6 +123,14 @@ def test_hints_do_not_lead_through_builds_that_cannot_be_used_one_by_one() -> No
     assert len(search.installed) <= len(plain.installed) + 3
 
 
+def test_no_second_look_as_long_as_thin_builds_are_to_look_first() -> None:
+    question, known = Question(64, ("main",)), Known({("main", 0): (Pass(),), ("main", 63): (Pass(),)})
+    assert plan(question, known).probes
+    assert not plan(question, replace(known, waits=True)).probes
+    split = replace(known, results={("main", 0): (Pass(),), ("main", 63): (Fail(A),)}, waits=True)
+    assert plan(question, split).probes
+
+
 def true_changes(history: History) -> set[tuple[int, int]]:
     line = history.states["main"]
     return {(build - 1, build) for build in range(1, history.n) if line[build - 1] != line[build]}
@@ -145,13 +153,17 @@ def test_whatever_hints_say_no_change_is_named_that_is_none(seed: int) -> None:
     assert not any(isinstance(state, Flaky) for state in found.timelines["main"].values())
 
 
-def test_decisions_with_hints_are_made_again_from_the_record() -> None:
-    hints = hinted({0: NOTHING, 19: NOTHING, 20: A}, 63)
-    question, names = Question(64, ("main",)), tuple(map(str, range(64)))
-    known = Known({("main", 63): (Fail(A),)}, hints=hints)
-    asking = Asking(question, known, Policy(), names)
+@pytest.mark.parametrize(
+    ("known", "build"),
+    [
+        (Known({("main", 63): (Fail(A),)}, hints=hinted({0: NOTHING, 19: NOTHING, 20: A}, 63)), 19),
+        (Known({("main", 0): (Pass(),), ("main", 63): (Pass(),)}, waits=True), None),
+    ],
+)
+def test_decisions_with_thin_builds_are_made_again_from_the_record(known: Known, build: int | None) -> None:
+    names = tuple(map(str, range(64)))
+    asking = Asking(Question(64, ("main",)), known, Policy(), names)
     choice = choose([asking])
-    assert choice is not None
-    assert choice.probe.build == 19
+    assert (None if choice is None else choice.probe.build) == build
     lines = [text_of(opening([asking], [names], "1")), text_of(decision(1, None, [asking], choice))]
     assert [stored == again for stored, again in replayed(lines)] == [True]

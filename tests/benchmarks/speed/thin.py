@@ -109,14 +109,15 @@ def _spec(name: str, folder: Path, first: date, end: date) -> Path:
 def _run(
     index: NightlyIndex, cache: Path, specs: Sequence[Path], mode: str, verify: int, folder: Path
 ) -> list[Mapping[str, Any]]:
-    words = [*map(str, specs), "--thin", mode, "--verify", str(verify), "--plain", "--json", str(folder / "answers")]
+    (folder / "answers").mkdir()
+    answers = folder / "answers" / ("one.json" if len(specs) == 1 else "")
+    words = [*map(str, specs), "--thin", mode, "--verify", str(verify), "--plain", "--json", str(answers)]
     environ = {
         **os.environ,
         "BISECT_NIGHTLY_INDEX": index.address,
         "BISECT_CACHE": str(cache),
         "BISECT_GITHUB_API": "http://127.0.0.1:9",  # nobody answers there: the commits are of no interest here
     }
-    (folder / "answers").mkdir()
     done = subprocess.run([sys.executable, "-m", "bisect_tool", "run", *words], env=environ, check=False)
     if done.returncode not in {0, 3}:
         raise SystemExit(f"bisect ended with {done.returncode}")
