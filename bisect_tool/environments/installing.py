@@ -135,7 +135,7 @@ def _add_pinned(
     With `base: system` nothing is resolved: a bare name would bring in the newest version there is.
     """
     own = requires_of(venv, order.build.package)
-    pins = tuple(dict.fromkeys(pinned_by(own, Requirement(text).name) for text in bare))
+    pins = tuple(dict.fromkeys(pinned_by(own, Requirement(text).name, order.interpreter.version) for text in bare))
     failure = _attempts(replace(order, requires=pins), venv, uv, GRACE[0], on_download, on_trouble, sleep)
     if failure is None:
         return
