@@ -86,12 +86,12 @@ def _needs(requires: Iterable[str], python: str) -> Iterator[Requirement]:
 
 
 def overridden(found: Mapping[str, Any]) -> list[str]:
-    """The pins that gave way, by what the probe found: sentences such as "torch 2.14.1 asks for triton==3.8.0, …"."""
+    """The pins that gave way, by what the probe found: "torch 2.14.1 asks for triton==3.8.0, which gave way"."""
     said = []
     for name, version, text in found.get("wishes", ()):
         for need, have in unmet([text], found["packages"], found["python"]):
-            there = f"{need.name} {have} is there" if have else "it is not there"
-            said.append(f"{name} {version} asks for {need.name}{need.specifier}, and {there}")
+            gone = "which gave way" if have else "which is not there"
+            said.append(f"{name} {version} asks for {need.name}{need.specifier}, {gone}")
     return sorted(said)
 
 

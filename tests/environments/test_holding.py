@@ -61,7 +61,7 @@ def test_a_pin_of_what_is_held_gives_way_to_the_build(bench: Bench) -> None:
         bench.make(bench.key(build, requires=("frame==9.0",)), as_of=build.date)
     environment = bench.make(replace(bench.key(build), hold=("frame==9.0",)), as_of=build.date)
     assert environment.health.packages == {"toy": "2.0", "frame": "9.0", "late": "1.0"}
-    assert environment.health.facts[INSTEAD] == ["frame 9.0 asks for toy==2.1, and toy 2.0 is there"]
+    assert environment.health.facts[INSTEAD] == ["frame 9.0 asks for toy==2.1, which gave way"]
 
 
 def test_a_pin_of_the_build_gives_way_to_what_is_held(bench: Bench) -> None:
@@ -69,7 +69,7 @@ def test_a_pin_of_the_build_gives_way_to_what_is_held(bench: Bench) -> None:
     bench.publish("toy", ToyBuild("1.2"))
     environment = bench.make(replace(bench.key(bench.build("frame", "9.0")), hold=("toy==1.0",)))
     assert environment.health.packages == {"toy": "1.0", "frame": "9.0"}
-    assert environment.health.facts[INSTEAD] == ["frame 9.0 asks for toy==1.1, and toy 1.0 is there"]
+    assert environment.health.facts[INSTEAD] == ["frame 9.0 asks for toy==1.1, which gave way"]
 
 
 def test_nothing_is_said_where_nothing_gave_way(bench: Bench) -> None:

@@ -27,9 +27,7 @@ def test_another_package_is_held_while_the_builds_move(place: Place) -> None:
     place.publish([ToyBuild("9.0", requires=("toy==1.4",), uploaded=day(90))], package="frame")
     answer = place.answer("run", place.spec(script=REPRO, hold="frame==9.0", from_="1.0"))
     assert ends(answer) == [("exact", "1.2", "1.3", "open", "1.5", None)]
-    said = [line for line in answer["advice"] if "asks for" in line]
-    assert said[0] == "frame 9.0 asks for toy==1.4, and toy 1.0 is there (1.0)"
-    assert {line.split(" and ")[1].split(" is")[0] for line in said} >= {"toy 1.2", "toy 1.3", "toy 1.5"}
+    assert "frame 9.0 asks for toy==1.4, which gave way (4 builds from 1.0 to 1.5)" in answer["advice"]
 
 
 @pytest.mark.network
