@@ -45,6 +45,11 @@ def question_options(function: F) -> F:
         ),
         click.option("--warm", metavar="MODE", help="Whether trials may be forked after the imports: auto or off."),
         click.option("--flaky", metavar="MODE", help="Whether failures come and go: auto, yes or no."),
+        click.option(
+            "--as-is", multiple=True, metavar="NAME", help="A package of the base that is taken as it is; `*` too."
+        ),
+        click.option("--base", metavar="BASE", help="isolated, or system: over the packages of the interpreter."),
+        click.option("--hold", multiple=True, metavar="REQ", help="A requirement that is the same for every build."),
         click.option("--requires", multiple=True, metavar="REQ", help="A further requirement; may be repeated."),
         click.option("--python", metavar="VERSION", help="Python version or interpreter."),
         click.option("--device", metavar="DEVICE", help="cuda or cpu."),
@@ -96,4 +101,5 @@ def adjusted_specs(paths: tuple[str, ...], flags: dict[str, Any]) -> list[ReadSp
 def changes_in(flags: dict[str, Any]) -> dict[str, Any]:
     """What the command line says instead of a spec, by key; takes it out of `flags`. A command need not have every flag."""
     keys = ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "flaky", "warm", "device")
-    return {key: flags.pop(key, None) for key in keys}
+    more = ("base", "as_is", "hold")
+    return {key: flags.pop(key, None) for key in (*keys, *more)}

@@ -197,7 +197,7 @@ def _check_requirements(found: Mapping[str, Any], standing: Standing) -> list[st
     Gives a sentence for each package that the spec takes as it is.
     """
     said = []
-    for need, have in unmet(found["requires"], found["packages"]):
+    for need, have in unmet(found["requires"], found["packages"], found["python"]):
         if standing.takes(need.name):
             said.append(taken(need, have))
             continue

@@ -55,39 +55,43 @@ def _is_one_version(part: Specifier) -> bool:
     return part.operator in {"==", "==="} and not part.version.endswith(".*")
 
 
-def pinned_by(requires: Iterable[str], name: str) -> str:
-    """`name` as these Requires-Dist lines ask for it on the Python that runs this; alone where they do not name it."""
-    for need in _needs(requires):
+def pinned_by(requires: Iterable[str], name: str, python: str) -> str:
+    """`name` as these Requires-Dist lines ask for it on a Python (`3.12.3`); alone where they do not name it."""
+    for need in _needs(requires, python):
         if canonicalize_name(need.name) == canonicalize_name(name):
             return f"{need.name}{need.specifier}"
     return name
 
 
-def unmet(requires: Iterable[str], packages: Mapping[str, str]) -> Iterator[tuple[Requirement, str | None]]:
-    """The requirements that `packages` (canonical name → version) do not meet, with the version that is there."""
-    for need in _needs(requires):
+def unmet(
+    requires: Iterable[str], packages: Mapping[str, str], python: str
+) -> Iterator[tuple[Requirement, str | None]]:
+    """The requirements that `packages` (canonical name → version) do not meet on a Python, with the version that is there."""
+    for need in _needs(requires, python):
         have = packages.get(canonicalize_name(need.name))
         if have is None or not need.specifier.contains(have, prereleases=True):
             yield need, have
 
 
-def _needs(requires: Iterable[str]) -> Iterator[Requirement]:
+def _needs(requires: Iterable[str], python: str) -> Iterator[Requirement]:
+    minor = ".".join(python.split(".")[:2])
+    here = {"extra": "", "python_version": minor, "python_full_version": python}
     for text in requires:
         try:
             need = Requirement(text)
         except InvalidRequirement:
             continue
-        if need.marker is None or need.marker.evaluate({"extra": ""}):
+        if need.marker is None or need.marker.evaluate(here):
             yield need
 
 
 def overridden(found: Mapping[str, Any]) -> list[str]:
-    """The pins that gave way, by what the probe found: sentences such as "torch 2.14.1 asks for triton==3.8.0, …"."""
+    """The pins that gave way, by what the probe found: "torch 2.14.1 asks for triton==3.8.0, which gave way"."""
     said = []
     for name, version, text in found.get("wishes", ()):
-        for need, have in unmet([text], found["packages"]):
-            there = f"{need.name} {have} is there" if have else "it is not there"
-            said.append(f"{name} {version} asks for {need.name}{need.specifier}, and {there}")
+        for need, have in unmet([text], found["packages"], found["python"]):
+            gone = "which gave way" if have else "which is not there"
+            said.append(f"{name} {version} asks for {need.name}{need.specifier}, {gone}")
     return sorted(said)
 
 

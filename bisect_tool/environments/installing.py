@@ -154,7 +154,7 @@ def _add_pinned(
     Raises `NotInstallable` where they cannot be had.
     """
     own = requires_of(venv, order.build.package)
-    pins = tuple(dict.fromkeys(pinned_by(own, Requirement(text).name) for text in bare))
+    pins = tuple(dict.fromkeys(pinned_by(own, Requirement(text).name, order.interpreter.version) for text in bare))
     failure = _attempts(replace(order, requires=pins), venv, offer, GRACE[0], on_trouble, sleep)
     if failure is not None and failure.blame is Blame.UNSATISFIABLE:
         raise NotInstallable(f"what it asks for cannot be had, {' and '.join(pins)}: {failure.reason}")

@@ -369,6 +369,10 @@ def repeat_command(asked: Asked, settings: Settings) -> str:
     """The command that asks the same question again, with the bounds that this run found; no passwords."""
     spec = asked.spec
     words = ["bisect", "run", str(asked.read.path), "--device", asked.device.name]
+    words += [] if spec.python is None else ["--python", spec.python]
+    words += ["--base", "system"] if spec.base == "system" else []
+    words += [word for text in spec.as_is for word in ("--as-is", text)]
+    words += [word for text in spec.hold for word in ("--hold", text)]
     if len(spec.channel) == 1:
         words += ["--channel", asked.stage.channel]
     if asked.stage.channel == "nightly":

@@ -90,7 +90,7 @@ class _Rules:
         if key == "requires" and isinstance(content, dict) and len(at) > 1:
             own = len(content["requires"]) - len(self.changes[key])
             return None if isinstance(at[1], int) and at[1] < own else f"--{key}"
-        return f"--{key}"
+        return f"--{key.replace('_', '-')}"
 
     def apply(self, content: object) -> object:
         """The content with the changes; requirements are added, everything else is replaced."""

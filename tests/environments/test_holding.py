@@ -28,9 +28,10 @@ def test_one_torch_beside_builds_of_triton_is_held() -> None:
 
 def test_a_bare_name_is_taken_as_the_build_asks_for_it() -> None:
     lines = ["Triton~=3.9.0; python_version < '3.99'", "nvidia-nccl-cu13==2.30.7", "gone==1; python_version < '3'"]
-    assert pinned_by(lines, "triton") == "Triton~=3.9.0"
-    assert pinned_by(lines, "nvidia_nccl_cu13") == "nvidia-nccl-cu13==2.30.7"
-    assert pinned_by(lines, "gone") == "gone"
+    assert pinned_by(lines, "triton", "3.12.3") == "Triton~=3.9.0"
+    assert pinned_by(lines, "nvidia_nccl_cu13", "3.12.3") == "nvidia-nccl-cu13==2.30.7"
+    assert pinned_by(lines, "gone", "3.12.3") == "gone"
+    assert pinned_by(lines, "gone", "2.7.18") == "gone==1"
 
 
 def test_patterns_of_names_do_not_care_how_they_are_spelled() -> None:
@@ -41,7 +42,9 @@ def test_patterns_of_names_do_not_care_how_they_are_spelled() -> None:
 
 
 def test_what_is_unmet_is_told_with_what_is_there() -> None:
-    found = list(unmet(["nvidia-cudnn-cu13==9.20", "numpy>=2", "gone"], {"nvidia-cudnn-cu13": "9.19", "numpy": "2.1"}))
+    found = list(
+        unmet(["nvidia-cudnn-cu13==9.20", "numpy>=2", "gone"], {"nvidia-cudnn-cu13": "9.19", "numpy": "2.1"}, "3.12.3")
+    )
     assert [taken(need, have) for need, have in found] == [
         "nvidia-cudnn-cu13 9.19 is taken as it is, instead of nvidia-cudnn-cu13==9.20",
         "gone (which is not there) is taken as it is, instead of gone",
@@ -58,7 +61,7 @@ def test_a_pin_of_what_is_held_gives_way_to_the_build(bench: Bench) -> None:
         bench.make(bench.key(build, requires=("frame==9.0",)), as_of=build.date)
     environment = bench.make(replace(bench.key(build), hold=("frame==9.0",)), as_of=build.date)
     assert environment.health.packages == {"toy": "2.0", "frame": "9.0", "late": "1.0"}
-    assert environment.health.facts[INSTEAD] == ["frame 9.0 asks for toy==2.1, and toy 2.0 is there"]
+    assert environment.health.facts[INSTEAD] == ["frame 9.0 asks for toy==2.1, which gave way"]
 
 
 def test_a_pin_of_the_build_gives_way_to_what_is_held(bench: Bench) -> None:
@@ -66,7 +69,7 @@ def test_a_pin_of_the_build_gives_way_to_what_is_held(bench: Bench) -> None:
     bench.publish("toy", ToyBuild("1.2"))
     environment = bench.make(replace(bench.key(bench.build("frame", "9.0")), hold=("toy==1.0",)))
     assert environment.health.packages == {"toy": "1.0", "frame": "9.0"}
-    assert environment.health.facts[INSTEAD] == ["frame 9.0 asks for toy==1.1, and toy 1.0 is there"]
+    assert environment.health.facts[INSTEAD] == ["frame 9.0 asks for toy==1.1, which gave way"]
 
 
 def test_nothing_is_said_where_nothing_gave_way(bench: Bench) -> None:
