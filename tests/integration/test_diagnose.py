@@ -70,3 +70,4 @@ def test_a_repro_that_does_not_compile_is_told(place: Place) -> None:
         (diagnosis,) = place.answer("run", spec, "--diagnose", "--verify", "0")["diagnoses"]
     assert diagnosis["part"] is None
     assert "nothing was switched" in diagnosis["sentence"]
+    assert [rung["rung"] for rung in diagnosis["rungs"]] == ["uncompiled", "uncompiled"]  # on both builds, and no more

@@ -28,6 +28,7 @@ HOOK = Path(environments.__file__).with_name("compile_switch.py")
 SEEN = "compile-seen.txt"
 APPLICATIONS = "applications.txt"
 ATTEMPTS = 2  # of a trial that the machine spoiled
+NOTHING_SWITCHED = CannotJudge("the repro came to no call of torch.compile with Inductor, so nothing was switched")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,4 +177,4 @@ class Bench:
         left = sorted({line.removeprefix("left ") for line in calls if line.startswith("left ")})
         if left:
             return CannotJudge(f"the repro names a backend of its own: {', '.join(left)}")
-        return CannotJudge("the repro came to no call of torch.compile with Inductor, so nothing was switched")
+        return NOTHING_SWITCHED

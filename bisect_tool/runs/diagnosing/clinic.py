@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 
+from bisect_tool.environments import locks
 from bisect_tool.environments.cache_folder import CacheFolder
 from bisect_tool.environments.environment import BuildUnusable, Environment
 from bisect_tool.reports import events
@@ -51,6 +52,10 @@ class Clinic:
                 self.cache.trials / f"diagnosis-{self.session.trial_key(change.case, change.with_)}-{_plain(change)}"
             )
             bench = Bench(self.session, self.cache, self.environ, self.tell, folder, self.jobs)
+            waits = events.Waiting(
+                self.session.asked.builds[change.with_].version, "another run makes the same diagnosis"
+            )
+            stack.enter_context(locks.exclusive(self.cache.locks / f"{folder.name}.lock", lambda: self.tell(waits)))
             return Visit(Scene(bench, Evidence(folder), change, opened)).diagnosis()
 
     def _open(self, number: int) -> AbstractContextManager[Environment]:

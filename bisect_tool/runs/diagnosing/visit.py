@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bisect_tool.environments.installing import purelib_of
 from bisect_tool.reports.diagnosis import BisectorPart, Diagnosis, RungPart
-from bisect_tool.runs.diagnosing.bench import APPLICATIONS, Tried, Variation, switching
+from bisect_tool.runs.diagnosing.bench import APPLICATIONS, NOTHING_SWITCHED, Tried, Variation, switching
 from bisect_tool.runs.diagnosing.bisector import Asked, Bisection, Stopped, names_of_applications
 from bisect_tool.runs.diagnosing.code_looking import look_at_code
 from bisect_tool.runs.diagnosing.ladder import Blamed, Shown, Step, climb, conditions
@@ -34,6 +34,7 @@ class Visit:
         """What all of it says together. Raises a `BisectError` when the machine gets in the way."""
         scene, change = self.scene, self.scene.change
         tried = {number: self._ladder(number) for number in (change.with_, change.without)}
+        compiles = any(len(every) > 1 for every in tried.values())
         steps = [self._step(name, one) for name, one in tried[change.with_]]
         blamed = climb(steps)
         bisected, trials = self._bisect(steps, blamed)
@@ -48,8 +49,8 @@ class Visit:
             sentence="; ".join([blamed.sentence, *conditions(steps)]),
             rungs=tuple(self._rung(number, name, one) for number, every in tried.items() for name, one in every),
             bisector=_bisector_part(bisected, trials) if bisected is not None else None,
-            code=look_at_code(scene),
-            minified=minify(scene, blamed),
+            code=look_at_code(scene) if compiles else None,
+            minified=minify(scene, blamed) if compiles else None,
             files=tuple(dict.fromkeys((*self._files_of_pass(found), *files_of(blamed.rung, found)))) if part else (),
             names=names_in(found),
             evidence=scene.relative(scene.evidence.folder),
@@ -58,9 +59,13 @@ class Visit:
         return made
 
     def _ladder(self, number: int) -> list[tuple[str, Tried]]:
-        rungs = rungs_for(self.scene.device)
-        tried = self.scene.try_all(number, [switching(rung.name, rung.switch) for rung in rungs])
-        return [(rung.name, one) for rung, one in zip(rungs, tried, strict=True)]
+        """Every rung on a build; one is enough where the repro has nothing to switch."""
+        first, *others = rungs_for(self.scene.device)
+        tried = [self.scene.try_one(number, switching(first.name, first.switch))]
+        if tried[0].verdict == NOTHING_SWITCHED:
+            return [(first.name, tried[0])]
+        tried += self.scene.try_all(number, [switching(rung.name, rung.switch) for rung in others])
+        return [(rung.name, one) for rung, one in zip((first, *others), tried, strict=True)]
 
     def _step(self, name: str, tried: Tried) -> Step:
         shown, detail = self.scene.shown(tried)

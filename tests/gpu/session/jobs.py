@@ -74,7 +74,7 @@ def run_jobs(
 
 
 def _start(job: Job, logs: Path, now: float) -> _Running:
-    with (logs / f"{job.name}.log").open("ab") as log:
+    with (logs / f"{job.name}.log").open("wb") as log:
         process = subprocess.Popen(
             list(job.words),
             stdin=subprocess.DEVNULL,
