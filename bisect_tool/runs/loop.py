@@ -35,7 +35,7 @@ from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.renewal import Renewal
 from bisect_tool.runs.report_words import failure_names, word_of
 from bisect_tool.runs.session import Session
-from bisect_tool.runs.starting import Starting
+from bisect_tool.runs.starting import Starting, needs_fresh
 from bisect_tool.search.planner import Probe, Purpose
 from bisect_tool.search.states import Passing, State
 from bisect_tool.search.together import Asking, Choice, choose
@@ -180,6 +180,8 @@ class Loop:
                 self._compare(session, case, probe.build, environment, purpose)
             else:
                 self._attempt(session, case, probe.build, environment, purpose, why=probe.purpose)
+                if needs_fresh(session, case, probe.build):
+                    self._attempt(session, case, probe.build, environment, purpose)
 
     def _attempt(
         self,
@@ -196,7 +198,8 @@ class Loop:
         timeout = session.asked.spec.timeout_of(session.asked.case(case))
         for attempt in range(1, ATTEMPTS + 1):
             self.tell(events.TrialStarted(version, case, purpose, timeout))
-            trouble = self._trial(session, case, number, environment, note, why)
+            # What looks like a fault of the machine may be one of the fork.
+            trouble = self._trial(session, case, number, environment, note, why if attempt == 1 else Purpose.VERIFY)
             if trouble is None:
                 return
             if trouble.command or attempt == ATTEMPTS:
@@ -273,7 +276,7 @@ class Loop:
         asked = session.asked
         described = asked.case(case)
         order = self.starting.order(session, described, number, why, environment)
-        finished = self._run(order, environment, self.starting.ahead(session, case, environment, why))
+        finished = self._run(order, environment, self.starting.ahead(session, case, number, environment, why))
         observation = shortened(finished.observation)
         verdict = verdict_of(observation, asked.spec.failures)
         if isinstance(verdict, MachineAtFault):
