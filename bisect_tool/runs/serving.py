@@ -25,7 +25,7 @@ from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.report_words import failure_names, word_of
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.spending import Work
-from bisect_tool.runs.starting import Starting
+from bisect_tool.runs.starting import Starting, needs_fresh
 from bisect_tool.search.planner import Probe, Purpose
 from bisect_tool.search.states import Passing, State
 from bisect_tool.spec.repro import case_digest
@@ -137,6 +137,8 @@ class Service:
                 yield from self._compare(session, case, probe.build, environment, purpose)
             else:
                 yield from self._attempt(session, case, probe.build, environment, purpose, why=probe.purpose)
+                if needs_fresh(session, case, probe.build):
+                    yield from self._attempt(session, case, probe.build, environment, purpose)
 
     def _hold(self, stack: ExitStack, lock: HoldLock, why: str) -> Doing:
         """Hold a lock until `stack` is closed."""
@@ -161,7 +163,9 @@ class Service:
         timeout = session.asked.spec.timeout_of(session.asked.case(case))
         for attempt in range(1, ATTEMPTS + 1):
             self.tell(events.TrialStarted(version, case, purpose, timeout, self.slot))
-            trouble = yield from self._trial(session, case, number, environment, note, why)
+            # What looks like a fault of the machine may be one of the fork.
+            started = why if attempt == 1 else Purpose.VERIFY
+            trouble = yield from self._trial(session, case, number, environment, note, started)
             if trouble is None:
                 return
             if trouble.command or attempt == ATTEMPTS:
@@ -219,7 +223,8 @@ class Service:
     ) -> Generator[Job, Result, MachineAtFault | None]:
         """One trial, stored; a fault of the machine is not stored."""
         order = self.starting.order(session, session.asked.case(case), number, why, environment)
-        finished = yield from self._run(order, environment, self.starting.ahead(session, case, environment, why))
+        forking = self.starting.ahead(session, case, number, environment, why)
+        finished = yield from self._run(order, environment, forking)
         verdict = self._store(session, case, number, finished, note)
         if isinstance(verdict, MachineAtFault):
             return verdict

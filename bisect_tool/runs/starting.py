@@ -19,6 +19,7 @@ from bisect_tool.environments.environment import Environment
 from bisect_tool.runs.judging import as_result
 from bisect_tool.search.wishes import Purpose
 from bisect_tool.spec.model import Case, Spec
+from bisect_tool.trials.failure import CannotJudge, Passed
 from bisect_tool.trials.trial import Forking, TrialOrder
 from bisect_tool.trials.warm import WarmServers
 from bisect_tool.trials.warming import shared_variables
@@ -64,9 +65,16 @@ class Starting:
             if not users:
                 servers.__exit__(None, None, None)
 
-    def ahead(self, session: Session, case: str, environment: Environment, purpose: Purpose) -> Forking | None:
-        """How a trial may be forked; None when it is to start fresh."""
-        spec, held = session.asked.spec, self._open.get(environment.programs)
+    def ahead(
+        self, session: Session, case: str, number: int, environment: Environment, purpose: Purpose
+    ) -> Forking | None:
+        """How a trial may be forked; None when it is to start fresh.
+
+        At most the first trial of a case on a build is forked, so that whatever is verified has been seen fresh.
+        """
+        spec, policy, held = session.asked.spec, session.asked.policy, self._open.get(environment.programs)
+        if policy.repeats < 1 or session.seen[case, number]:
+            return None
         if (
             held is None
             or purpose not in FORKED
@@ -125,6 +133,15 @@ def can_be_forked(spec: Spec, case: Case) -> bool:
 
 def _variables(spec: Spec, case: Case) -> Mapping[str, str]:
     return shared_variables({**spec.env, **case.env})
+
+
+def needs_fresh(session: Session, case: str, number: int) -> bool:
+    """Whether the last trial was forked and takes the build out of the question, which no later trial would correct."""
+    last = session.seen[case, number][-1:]
+    if not last or not last[0].warm:
+        return False
+    is_control = case in session.asked.question.controls
+    return isinstance(last[0].verdict, CannotJudge) or (is_control and not isinstance(last[0].verdict, Passed))
 
 
 def disagreement(trials: Sequence[SeenTrial]) -> bool:

@@ -52,7 +52,8 @@ class TrialOrder:
 class Forking:
     """That a trial may be forked from a process which has imported the heavy modules ahead of it.
 
-    With `independent`, trials of one order never come from the same process. `tell` hears why a trial started fresh.
+    With `independent`, trials of one order never come from the same process. `tell` hears why a trial that could have been
+    forked started fresh.
     """
 
     servers: WarmServers
@@ -89,7 +90,9 @@ def run_trial(
         if ahead is not None:
             try:
                 return _run(order, programs, folder, environ, ahead, stop)
-            except (Unserved, TooCold) as reason:
+            except TooCold:
+                _remove(folder)
+            except Unserved as reason:
                 ahead.tell(str(reason))
                 _remove(folder)
         return _run(order, programs, folder, environ, None, stop)

@@ -16,6 +16,7 @@ from bisect_tool.reports.report import Report
 from bisect_tool.runs.device import Device
 from bisect_tool.runs.run import run_specs
 from bisect_tool.runs.surveying import Wishes
+from bisect_tool.search.policy import Policy
 from bisect_tool.settings import read_settings
 from bisect_tool.spec.reading import load_all
 from tests.rig.direct_environments import DirectWorkshop
@@ -30,7 +31,7 @@ class DirectRuns:
     folder: Path
     index: Index
 
-    def search(self, script: str, **keys: Any) -> Report:
+    def search(self, script: str, *, policy: Policy | None = None, **keys: Any) -> Report:
         """The report on `script`, with a spec that has these `keys` too."""
         base = {
             "name": "toy", "package": "toy", "channel": "release", "device": "cpu", "script": "repro.py", "flaky": "no",
@@ -42,7 +43,8 @@ class DirectRuns:
         cache = open_cache(self.folder / "cache")
         settings = read_settings({"cache": cache.root, "index": self.index.url}, {}, self.folder)
         workshop = DirectWorkshop(settings, cache, find_uv(cache.uv, {}), {}, device=Device("cpu", "cpu"))
-        (report,) = run_specs(workshop, load_all([path], channels=names()), Wishes(), lambda _event: None)
+        wishes = Wishes(policy=policy) if policy else Wishes()
+        (report,) = run_specs(workshop, load_all([path], channels=names()), wishes, lambda _event: None)
         return report
 
     def trials(self) -> list[dict[str, Any]]:

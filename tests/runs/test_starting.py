@@ -11,11 +11,12 @@ import pytest
 from bisect_tool.runs import starting
 from bisect_tool.runs.session import SeenTrial
 from bisect_tool.runs.starting import can_be_forked, disagreement
+from bisect_tool.search.policy import Policy
 from bisect_tool.spec.model import Case, Metric, Spec
 from bisect_tool.trials.failure import Failed, FoundFailure, Passed, Signature, SignatureKind, Verdict
 from tests.rig.direct_runs import DirectRuns, direct_runs, ends
 
-COUNT, CHANGE = 9, 6
+COUNT, CHANGE = 7, 4
 CASES = [{"name": one, "args": [one]} for one in ("eager", "inductor")]
 SCRIPT = """import torch
 import os, sys
@@ -64,6 +65,19 @@ def test_forks_that_tell_something_else_do_not_count(runs: DirectRuns) -> None:
     assert "did something else when it was forked than when it started fresh" in note
     again = runs.search(SCRIPT.format(condition=f"(is_forked or number >= {CHANGE})"), cases=CASES)
     assert (ends(again), again.counts.trials) == (ends(report), 0)
+
+
+def test_a_control_that_fails_in_forks_alone_takes_no_build_away(runs: DirectRuns) -> None:
+    script = (
+        SCRIPT.format(condition=f"number >= {CHANGE}") + "if sys.argv[1] == 'eager' and is_forked: sys.exit('broken')\n"
+    )
+    cases = [{**CASES[0], "role": "control"}, CASES[1]]
+    assert ends(runs.search(script, cases=cases)) == [(f"1.{CHANGE - 1}", f"1.{CHANGE}", "exact")]
+
+
+def test_what_is_not_verified_is_not_forked(runs: DirectRuns) -> None:
+    runs.search(SCRIPT.format(condition=f"number >= {CHANGE}"), cases=CASES, policy=Policy(verify=0))
+    assert not any(trial["warm"] for trial in runs.trials())
 
 
 def test_shared_caches_are_those_of_one_build_and_fresh_at_its_verification(runs: DirectRuns) -> None:
