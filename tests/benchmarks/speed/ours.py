@@ -19,7 +19,7 @@ from tests.benchmarks.speed.settings import FIRST, LAST, VARIANT
 from tests.benchmarks.speed.stage import Stage, environ
 
 ANSWERED = {0, 3}
-NOBODY = "http://127.0.0.1:9"  # no commits are looked up: they are of no interest here
+NOBODY = "http://127.0.0.1:9"  # commits are read from a clone
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,7 @@ class Program:
             BISECT_NIGHTLY_INDEX=stage.index.address,
             BISECT_INDEX=stage.index.default_index,
             BISECT_GITHUB_API=NOBODY,
+            BISECT_REPO=str(stage.clone),
             PYTHONPATH=str(self.checkout),
         )
         process = subprocess.Popen(

@@ -8,15 +8,17 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 from tests.benchmarks.speed.settings import FIRST, FIRST_BAD, LAST, LATENCY, NIGHTLIES, VARIANT, Setting, Wheels
+from tests.rig.git_history import GitHistory
 from tests.rig.index import Index, serve
 from tests.rig.index_state import RequestLog
-from tests.rig.nightly_index import NightlyIndex, NightlyPlan, Real, Wheel
+from tests.rig.nightly_index import Cut, NightlyIndex, NightlyPlan, Real, Wheel
 from tests.rig.wire import Wire
 
+CLONE = "pytorch.git"
 PLANTED = "torch/planted.py"
 GOOD, BAD = "broken = False\n", "broken = True\n"
 REPRO = """import time
@@ -46,6 +48,11 @@ class Stage:
     @property
     def addresses(self) -> tuple[str, ...]:
         return tuple(self.index.url(wheel) for wheel in self.wheels)
+
+    @property
+    def clone(self) -> Path:
+        """The history that the nightlies were built from."""
+        return self.folder / CLONE
 
     @property
     def page(self) -> str:
@@ -95,7 +102,7 @@ class _StockedIndex(NightlyIndex):
 @contextlib.contextmanager
 def open_stage(wheels: Wheels, setting: Setting, folder: Path, stock: Path | None) -> Iterator[Stage]:
     """Serve the nightlies; `stock` are the real dependencies of real wheels (see `fetch_stock`)."""
-    plan = _plan(wheels)
+    plan = _plan(wheels, _history(folder / CLONE))
     wire = Wire(latency=LATENCY)
     with contextlib.ExitStack() as stack:
         index = _StockedIndex(plan, wire=wire, today=LAST)
@@ -109,16 +116,26 @@ def open_stage(wheels: Wheels, setting: Setting, folder: Path, stock: Path | Non
         yield stage
 
 
-def _plan(wheels: Wheels) -> NightlyPlan:
+def _history(clone: Path) -> dict[date, Cut]:
+    """Make a clone in which every nightly has a commit of its own."""
+    with GitHistory(clone, start=datetime.combine(FIRST - timedelta(days=1), time(12), UTC)) as git:
+        for number in range(NIGHTLIES):
+            git.land(f"Change number {number}", {f"torch/change_{number}.py": f"number = {number}\n"})
+            git.nightly(FIRST + timedelta(days=number))
+        return {made.day: Cut(made.sha, made.main) for made in git.nightlies}
+
+
+def _plan(wheels: Wheels, cuts: Mapping[date, Cut]) -> NightlyPlan:
     bad = FIRST + timedelta(days=FIRST_BAD)
+    real: tuple[Real, ...] = ()
+    files: dict[date, dict[str, str]] = {}
     if wheels.older and wheels.newer:
         real = (_real(FIRST, wheels.older, GOOD), _real(bad, wheels.newer, BAD))
-        return NightlyPlan(first=FIRST, last=LAST, variants=(VARIANT,), pythons=("cp311",), known_gaps=False, real=real)
-    days = [FIRST + timedelta(days=number) for number in range(NIGHTLIES)]
-    files = {day: {PLANTED: BAD if day >= bad else GOOD} for day in days}
+    else:
+        files = {day: {PLANTED: BAD if day >= bad else GOOD} for day in cuts}
     return NightlyPlan(
-        first=FIRST, last=LAST, variants=(VARIANT,), pythons=("cp311",), known_gaps=False,
-        ballast=wheels.ballast, files=files,
+        first=FIRST, last=LAST, variants=(VARIANT,), pythons=("cp311",), known_gaps=False, cuts=cuts,
+        ballast=wheels.ballast, real=real, files=files,
     )  # fmt: skip
 
 

@@ -165,7 +165,8 @@ def _line(row: Row, base: float | None) -> str:
     against = f"{row.seconds / base:.2f}" if base else ""
     path = f"{row.seconds / row.path:.2f}" if row.path else ""
     wrong = "" if row.is_right else "  WRONG ANSWER"
-    note = f"  {row.note}" if row.note else ""
+    thin = f"{row.wholes} whole wheels, {row.thin} builds thin" if row.thin else ""
+    note = "".join(f"  {text}" for text in (thin, row.note) if text)
     figures = f"{about + format(row.seconds, '.1f'):>9}{against:>8}{row.steps:>7}{row.builds:>8}"
     return f"  {row.name:<50}{figures}{row.sent / MEGABYTE:>8.0f}{path:>8}{wrong}{note}"
 
