@@ -36,7 +36,7 @@ HERE = Path(__file__).parents[3]
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--part", "parts", multiple=True, type=click.Choice(list(PARTS)), default=tuple(PARTS), show_default=True)
 @click.option("--setting", "names", multiple=True, type=click.Choice([one.name for one in REAL]), help="Only these.")
-@click.option("--ballast", default=40, show_default=True, help="MB of a stand-in.")
+@click.option("--ballast", default=60, show_default=True, help="MB of a stand-in.")
 @click.option(
     "--steps", default=99, show_default=True, help="Measure so many steps of each of the others, reckon the rest."
 )

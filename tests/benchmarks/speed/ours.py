@@ -77,7 +77,7 @@ class Program:
 
     def _call(self, *words: str | Path, timeout: float, stage: Stage, cache: Path) -> tuple[int, str]:
         variables = environ(
-            stage.folder,
+            _home(cache),
             BISECT_CACHE=str(cache),
             BISECT_NIGHTLY_INDEX=stage.index.address,
             BISECT_INDEX=stage.index.default_index,
@@ -93,11 +93,26 @@ class Program:
         try:
             told, _ = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
-            process.communicate(timeout=30)
+            _end(process)
             raise
         return process.returncode, told
+
+
+def _home(cache: Path) -> Path:
+    """A home folder that goes with a cache, so that an empty cache is that of a new user."""
+    home = cache.with_name(f"{cache.name}-home")
+    home.mkdir(exist_ok=True)
+    return home
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """As Ctrl-C would; what does not end within 30 s is killed, with the processes of its group."""
+    for sent in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, sent)
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=30)
+            return
 
 
 @lru_cache

@@ -65,8 +65,10 @@ def peers_part(bench: Bench) -> list[Row]:
     rows: list[Row] = []
     for setting in bench.settings:
         with bench.stage(setting) as stage:
-            rows += _ours(bench, stage, {table.OURS: (*AS_THEY_DO, *WHOLE), table.OURS_USUAL: ()})
+            rows += _ours(bench, stage, {table.OURS: (*AS_THEY_DO, *WHOLE)})
             rows += [_peer(bench, stage, name) for name in INSTALLERS]
+            if setting.name == "equal":
+                rows += _ours(bench, stage, {table.OURS_USUAL: ()})
     return rows
 
 
@@ -121,7 +123,7 @@ def _run(bench: Bench, stage: Stage, name: str, cache: Path, flags: Sequence[str
         done = bench.program.run(stage, cache, *_known(flags, lacking), timeout=bench.limit)
     except subprocess.TimeoutExpired:
         row = Row(stage.setting.name, name, None, note=f"took more than {bench.limit:.0f} s")
-    except peers.NoAnswer as error:
+    except (peers.NoAnswer, OSError, ValueError) as error:
         row = Row(stage.setting.name, name, None, note=str(error))
     else:
         row = _row(stage, name, done, "without " + ", ".join(lacking) if lacking else "")
@@ -166,7 +168,7 @@ def _peer(bench: Bench, stage: Stage, name: str) -> Row:
         row = _searched(bench, stage, name, folder)
     except subprocess.TimeoutExpired:
         row = Row(stage.setting.name, name, None, note=f"took more than {bench.limit:.0f} s")
-    except (peers.NoAnswer, ValueError) as error:
+    except (peers.NoAnswer, OSError, ValueError) as error:
         row = Row(stage.setting.name, name, None, note=str(error))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

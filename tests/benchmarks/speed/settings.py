@@ -47,7 +47,7 @@ class Wheels:
 
 # The import of the stand-in takes no time, that of torch some 2 s on a quiet machine: its share of the repro.
 STAND_INS = (Setting("quarter", 0.5, 2.0), Setting("equal", 1.2, 1.2), Setting("four", 2.0, 0.5))
-REAL = (Setting("quarter", 2.0, 6.0), Setting("equal", 4.0, 2.0), Setting("four", 8.0, 0.0))
+REAL = (Setting("quarter", 1.5, 4.0), Setting("equal", 4.0, 2.0), Setting("four", 8.0, 0.0))
 TINY = Setting("tiny wheels", 0.01, 2.0)
 TOLD = {
     "quarter": "a download takes a quarter of the repro",

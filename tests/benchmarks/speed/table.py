@@ -16,6 +16,7 @@ PIP = "pip, a venv per step"
 UV_REUSED = "uv, one environment"
 UV_STEP = "uv, one per step"
 TOOL = "bisect-find-first-bad, uv"
+PRICED = (OURS, OURS_USUAL, OURS_OFF)
 OTHERS = (UV_REUSED, UV_STEP, TOOL)
 MEGABYTE = 1_000_000
 
@@ -188,7 +189,7 @@ def render_prices(rows: Iterable[Row]) -> str:
     """What fetching ahead of need cost: bytes that the answer did not need."""
     lines = []
     for row in rows:
-        price = price_of_prefetch(row) if row.answered else None
+        price = price_of_prefetch(row) if row.answered and row.name in PRICED else None
         if price is not None and row.needed:
             share = price / row.needed
             lines.append(
