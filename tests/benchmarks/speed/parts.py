@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,7 @@ def _ours(bench: Bench, stage: Stage, wanted: dict[str, tuple[str, ...]]) -> lis
 
 def _run(bench: Bench, stage: Stage, name: str, cache: Path, flags: Sequence[str]) -> Row:
     stage.forget()
+    before = _cpu()
     lacking = [flag for flag in flags if flag.startswith("--") and not bench.program.has(flag)]
     try:
         done = bench.program.run(stage, cache, *_known(flags, lacking), timeout=bench.limit)
@@ -126,7 +128,7 @@ def _run(bench: Bench, stage: Stage, name: str, cache: Path, flags: Sequence[str
     except (peers.NoAnswer, OSError, ValueError) as error:
         row = Row(stage.setting.name, name, None, note=str(error))
     else:
-        row = _row(stage, name, done, "without " + ", ".join(lacking) if lacking else "")
+        row = replace(_row(stage, name, done, "without " + ", ".join(lacking) if lacking else ""), cpu=_cpu() - before)
     bench.tell(row)
     return row
 
@@ -181,6 +183,7 @@ def _searched(bench: Bench, stage: Stage, name: str, folder: Path) -> Row:
         raise peers.NoAnswer(f"{peers.FIRST_BAD_TOOL} could not be fetched")
     search = peers.tool_search(bench.tool) if name == table.TOOL else peers.plain_search
     place = peers.Place(folder, environ(folder), stage.page, stage.repro, time.monotonic() + bench.limit)
+    before = _cpu()
     steps = peers.Steps(place, INSTALLERS[name], stage.addresses, bench.most)
     planned = peers.count_steps(search, NIGHTLIES, FIRST_BAD)
     try:
@@ -196,4 +199,11 @@ def _searched(bench: Bench, stage: Stage, name: str, folder: Path) -> Row:
         builds=planned,
         sent=stage.sent() * planned // len(steps.seconds),
         is_right=found == FIRST_BAD,
+        cpu=(_cpu() - before) * planned / len(steps.seconds),
     )
+
+
+def _cpu() -> float:
+    """Seconds of processor time of all processes that were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

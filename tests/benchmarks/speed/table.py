@@ -17,6 +17,7 @@ UV_REUSED = "uv, one environment"
 UV_STEP = "uv, one per step"
 TOOL = "bisect-find-first-bad, uv"
 PRICED = (OURS, OURS_USUAL, OURS_OFF)
+SETTINGS = ("quarter", "equal", "four")
 OTHERS = (UV_REUSED, UV_STEP, TOOL)
 MEGABYTE = 1_000_000
 
@@ -29,6 +30,7 @@ class Row:
     `sent` are bytes of wheels on the wire (reckoned like the steps), `needed` those of the distinct files that the answer
     rests on, `path` the critical path in seconds, `own` the seconds that `bisect` says it spent on itself, `thin` how many
     builds were looked at thin, `wholes` how many wheels of torch were fetched whole.
+    `cpu` are seconds of processor time of all its processes (reckoned like the steps): what a busy machine changes least.
     """
 
     setting: str
@@ -45,6 +47,7 @@ class Row:
     own: float | None = None
     thin: int = 0
     wholes: int = 0
+    cpu: float = 0.0
     time: dict[str, float] | None = field(default=None, compare=False)
 
     @property
@@ -74,14 +77,14 @@ class Target:
 def targets(rows: Sequence[Row]) -> tuple[Target, ...]:
     """Every target of the comparison, with what the rows say."""
     return (
-        *(_against_pip(rows, setting) for setting in ("quarter", "equal", "four")),
+        *(_against_pip(rows, setting) for setting in SETTINGS),
         Target("as long: best of the others / ours", 1.6, _best(rows, "equal", OURS)),
         Target("a quarter: best of the others / ours", 1.0, _best(rows, "quarter", OURS)),
         Target("four times: best of the others / ours", 1.0, _best(rows, "four", OURS)),
         Target("four times, thin builds: best of the others / ours", 2.5, _best(rows, "four", OURS_THIN)),
         Target("four times, thin builds: whole wheels", 3, _wholes(rows), most=True, unit=""),
         Target("tiny wheels, four slots: best of the others / ours", 2.5, _best(rows, "tiny wheels", OURS_SLOTS)),
-        *(_path(rows, setting, OURS, 1.15) for setting in ("quarter", "equal", "four")),
+        *(_path(rows, setting, OURS, 1.15) for setting in SETTINGS),
         _path(rows, "equal", OURS_KEPT, 1.10),
         *_own(rows),
         Target("bytes fetched / needed, nothing ahead of need", 1.05, _bytes(rows, OURS_OFF), most=True),
@@ -128,7 +131,7 @@ def _path(rows: Sequence[Row], setting: str, name: str, wanted: float) -> Target
 
 
 def _own(rows: Sequence[Row]) -> Iterator[Target]:
-    for setting in ("quarter", "equal", "four"):
+    for setting in SETTINGS:
         row = find(rows, setting, OURS)
         got = row.own / row.steps * 1000 if row and row.own is not None and row.steps else None
         yield Target(f"{_words(setting)}: own time of a trial", 100, got, most=True, unit=" ms")
@@ -153,7 +156,7 @@ def _setting(rows: Sequence[Row], setting: str, text: str) -> Iterator[str]:
     if not own:
         return
     yield ""
-    yield f"{text:<52}{'s':>9}{'/ ours':>8}{'steps':>7}{'builds':>8}{'MB':>8}{'path':>8}"
+    yield f"{text:<52}{'s':>9}{'/ ours':>8}{'steps':>7}{'builds':>8}{'MB':>8}{'CPU s':>8}{'/ path':>8}"
     base = find(own, setting, OURS) or find(own, setting, OURS_SLOTS)
     for row in own:
         yield _line(row, base.seconds if base else None)
@@ -169,7 +172,7 @@ def _line(row: Row, base: float | None) -> str:
     thin = f"{row.wholes} whole wheels, {row.thin} builds thin" if row.thin else ""
     note = "".join(f"  {text}" for text in (thin, row.note) if text)
     figures = f"{about + format(row.seconds, '.1f'):>9}{against:>8}{row.steps:>7}{row.builds:>8}"
-    return f"  {row.name:<50}{figures}{row.sent / MEGABYTE:>8.0f}{path:>8}{wrong}{note}"
+    return f"  {row.name:<50}{figures}{row.sent / MEGABYTE:>8.0f}{row.cpu:>8.1f}{path:>8}{wrong}{note}"
 
 
 def render_targets(found: Iterable[Target]) -> str:
@@ -189,7 +192,7 @@ def render_prices(rows: Iterable[Row]) -> str:
     """What fetching ahead of need cost: bytes that the answer did not need."""
     lines = []
     for row in rows:
-        price = price_of_prefetch(row) if row.answered and row.name in PRICED else None
+        price = price_of_prefetch(row) if row.answered and row.name in PRICED and row.setting in SETTINGS else None
         if price is not None and row.needed:
             share = price / row.needed
             lines.append(
