@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.speed.peers import NoAnswer
+from tests.benchmarks.speed.peers import NoAnswer, one_line
 from tests.benchmarks.speed.settings import FIRST, LAST, VARIANT
 from tests.benchmarks.speed.stage import Stage, environ
 
@@ -68,7 +68,7 @@ class Program:
         )
         seconds = time.monotonic() - started
         if status not in ANSWERED:
-            raise NoAnswer(f"bisect ended with {status}: {told.strip()[-300:]}")
+            raise NoAnswer(f"bisect ended with {status}: {one_line(told)}")
         return Ours(seconds, json.loads(answer.read_text()))
 
     def has(self, flag: str) -> bool:

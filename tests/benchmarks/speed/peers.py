@@ -22,6 +22,7 @@ from typing import Any, Protocol
 
 UV = Path(sys.executable).with_name("uv")
 FIRST_BAD_TOOL = "bisect-find-first-bad==0.0.4"
+MOST_TOLD = 200  # characters
 IsBad = Callable[[int], bool]
 Search = Callable[[int, IsBad], int]
 
@@ -32,6 +33,11 @@ class Enough(Exception):
 
 class NoAnswer(Exception):
     """The search cannot be done, and why."""
+
+
+def one_line(told: str) -> str:
+    """The end of what a program printed, in one line."""
+    return " ".join(told.split())[-MOST_TOLD:]
 
 
 def plain_search(count: int, is_bad: IsBad) -> int:
@@ -96,7 +102,7 @@ class Place:
             cwd=self.folder, env=self.environ, timeout=left, check=False, capture_output=True, text=True,
         )  # fmt: skip
         if done.returncode and not quiet:
-            raise NoAnswer(f"{Path(words[0]).name} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+            raise NoAnswer(f"{Path(words[0]).name} ended with {done.returncode}: {one_line(done.stderr)}")
         return done.returncode
 
 
