@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
@@ -26,8 +27,17 @@ ONE = stepwise([(13, "pass"), (9, A)])
 TWO = joined(stepwise([(13, "pass"), (9, A)], "a"), stepwise([(5, "pass"), (17, B)], "b"))
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty database, made once: making its tables takes longer than most tests."""
+    path = tmp_path_factory.mktemp("empty") / "results.sqlite"
+    open_results(path, nullcontext).close()
+    return path
+
+
 @pytest.fixture
-def results(tmp_path: Path) -> Iterator[Results]:
+def results(tmp_path: Path, empty: Path) -> Iterator[Results]:
+    shutil.copy(empty, tmp_path / "results.sqlite")
     with closing(open_results(tmp_path / "results.sqlite", nullcontext)) as opened:
         yield opened
 
