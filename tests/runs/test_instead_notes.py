@@ -15,7 +15,7 @@ def test_one_sentence_for_all_builds_that_it_is_true_of() -> None:
     healths = {
         BUILDS[3].identity: health("a is taken"),
         BUILDS[1].identity: health("a is taken", "b gave way"),
-        BUILDS[2].identity: {"facts": {}},
+        BUILDS[2].identity: health(),
     }
     assert instead_notes(BUILDS, healths) == ("a is taken (2 builds from 2.1 to 2.3)", "b gave way (2.1)")
 
