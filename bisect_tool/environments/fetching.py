@@ -47,7 +47,7 @@ class _Again(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a file is fetched from. `size` is what it must have, None: not known.
+    """Where a file is fetched from. `size` is what it must have, `sha256` is for whoever judges it; None: not known.
 
     `open` gives a new session; `shown` is the address for people. `retries` bounds attempts that bring nothing, one after
     the other; `timeouts` are for the connection and for each read, in seconds; `backoff` is the first pause.
@@ -57,6 +57,7 @@ class Source:
     shown: str
     open: Callable[[], requests.Session] = field(repr=False)
     size: int | None = None
+    sha256: str | None = None
     retries: int = 5
     timeouts: tuple[float, float] = (10.0, 30.0)
     backoff: float = 0.5
