@@ -25,7 +25,7 @@ BLOCK = 128 << 10
 STREAMS = 4
 _LONGEST_WAIT = 30.0
 _OK, _PART, _NO_SUCH_PART, _TIMEOUT, _TOO_MANY = 200, 206, 416, 408, 429
-_CLIENT_ERROR, _SERVER_ERROR = 400, 500
+_SERVER_ERROR = 500
 
 
 class FetchFault(Exception):
@@ -121,6 +121,8 @@ class Fetch:
                 while (end := min(stop, self._frontier(start))) <= start:
                     self._wait()
             block = self.file.read(start, min(end, start + (1 << 20)))
+            if not block or self._closing.is_set():
+                raise self.fault or FetchFault("the download was stopped")
             start += len(block)
             yield block
 
@@ -256,7 +258,8 @@ class Fetch:
         """Take up what the first answer is of."""
         self.file.begin(found)
         self.is_ranged, self._is_known = is_part and found.validator is not None, True
-        claim.stop = found.size
+        # Up to what an earlier process left further on, such as the end of the archive.
+        claim.stop = next((first for first, _ in self.file.pieces.here if first > claim.at), found.size)
         self.file.pieces.claims.append(claim)
         self._news.notify_all()
 
