@@ -25,7 +25,7 @@ BLOCK = 128 << 10
 STREAMS = 4
 _LONGEST_WAIT = 30.0
 _OK, _PART, _NO_SUCH_PART, _TIMEOUT, _TOO_MANY = 200, 206, 416, 408, 429
-_CLIENT_ERROR, _SERVER_ERROR = 400, 500
+_SERVER_ERROR = 500
 
 
 class FetchFault(Exception):
@@ -47,7 +47,7 @@ class _Again(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a file is fetched from. `size` is what it must have, None: not known.
+    """Where a file is fetched from. `size` is what it must have, `sha256` is for whoever judges it; None: not known.
 
     `open` gives a new session; `shown` is the address for people. `retries` bounds attempts that bring nothing, one after
     the other; `timeouts` are for the connection and for each read, in seconds; `backoff` is the first pause.
@@ -57,6 +57,7 @@ class Source:
     shown: str
     open: Callable[[], requests.Session] = field(repr=False)
     size: int | None = None
+    sha256: str | None = None
     retries: int = 5
     timeouts: tuple[float, float] = (10.0, 30.0)
     backoff: float = 0.5
@@ -120,6 +121,8 @@ class Fetch:
                 while (end := min(stop, self._frontier(start))) <= start:
                     self._wait()
             block = self.file.read(start, min(end, start + (1 << 20)))
+            if not block or self._closing.is_set():
+                raise self.fault or FetchFault("the download was stopped")
             start += len(block)
             yield block
 
@@ -255,7 +258,8 @@ class Fetch:
         """Take up what the first answer is of."""
         self.file.begin(found)
         self.is_ranged, self._is_known = is_part and found.validator is not None, True
-        claim.stop = found.size
+        # Up to what an earlier process left further on, such as the end of the archive.
+        claim.stop = next((first for first, _ in self.file.pieces.here if first > claim.at), found.size)
         self.file.pieces.claims.append(claim)
         self._news.notify_all()
 

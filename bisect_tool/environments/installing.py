@@ -99,7 +99,7 @@ def install(
             failure = _add_pinned(first, bare, venv, offer, on_trouble, sleep)
         offer.is_taken = failure is None
     if failure is not None:
-        raise _blamed(order, uv, failure)
+        raise _blamed(order, offer, failure)
     _add_hook(venv)
     return notes
 
@@ -269,15 +269,15 @@ def _add_hook(venv: Path) -> None:
     (packages / "_bisect_exception_hook.pth").write_text("import _bisect_exception_hook\n")
 
 
-def _blamed(order: Order, uv: Uv, failure: UvFailure) -> Exception:
+def _blamed(order: Order, offer: Offer, failure: UvFailure) -> Exception:
     """The exception for a failure that stays: the build's fault only where that is certain."""
     if failure.blame in (Blame.MALFORMED, Blame.UNFIT):
         return NotInstallable(failure.reason)
     if failure.blame is Blame.UNSATISFIABLE:
-        return _requirements(order, uv, failure)
+        return _requirements(order, offer.uv, failure)
     if failure.blame is Blame.NETWORK and _is_gone(order.build, failure):
         return NotInstallable("the index lists its wheel but does not have it")
-    if failure.blame is Blame.DAMAGED and _is_damaged_at_the_source(order.build, failure):
+    if failure.blame is Blame.DAMAGED and _is_damaged_at_the_source(order.build, offer, failure):
         return NotInstallable(f"its wheel is damaged: {failure.reason}")
     return fault(order, failure)
 
@@ -329,12 +329,14 @@ def _unreachable(order: Order, failure: UvFailure) -> IndexUnreachable | None:
     return None
 
 
-def _is_damaged_at_the_source(build: Build, failure: UvFailure) -> bool:
+def _is_damaged_at_the_source(build: Build, offer: Offer, failure: UvFailure) -> bool:
     """Whether the file of the build, not that of something it needs, was published damaged.
 
     Known where it arrives just as it lies there: with the hash that the index gives, else with the length that the server
     gave when the build was listed.
     """
+    if offer.is_ours:
+        return offer.is_published_damaged and build.filename in unquote(failure.text)
     if build.filename not in unquote(failure.text) or (build.sha256 is None and build.size is None):
         return False
     if "://" not in build.location:

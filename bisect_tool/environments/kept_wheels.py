@@ -78,12 +78,13 @@ def damaged_wheels(cache: CacheFolder) -> list[KeptWheel]:
     found = []
     for kept in kept_wheels(cache):
         with locks.exclusive_or_none(lock_for(cache, kept.digest)) as held:
-            if held and kept.here == kept.size and not _is_sound(kept.file):
+            if held and kept.here == kept.size and not is_sound(kept.file):
                 found.append(kept)
     return found
 
 
-def _is_sound(file: Path) -> bool:
+def is_sound(file: Path) -> bool:
+    """Whether a file is an archive whose members have the checksums that it gives."""
     try:
         with zipfile.ZipFile(file) as archive:
             return archive.testzip() is None

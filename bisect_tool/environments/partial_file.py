@@ -43,6 +43,7 @@ class PartialFile:
     label: Label
     content: Content | None = None
     pieces: Pieces = field(default_factory=lambda: Pieces(0))
+    is_closed: bool = False
     _descriptor: int | None = None
     _noted: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -61,20 +62,26 @@ class PartialFile:
                 self._note()
 
     def write(self, claim: Claim, block: bytes) -> None:
-        """Put the next bytes of a claim into their place. Raises `OSError`."""
-        _write_all(self._open(0), block, claim.at)
+        """Put the next bytes of a claim into their place; nothing once the file is closed. Raises `OSError`."""
         with self._lock:
+            if self.is_closed and self._descriptor is None:
+                return
+            _write_all(self._open(0), block, claim.at)
             self.pieces.arrived(claim, len(block))
             if claim.is_served or self.pieces.count - self._noted >= _BETWEEN_NOTES:
                 self._note()
 
     def read(self, start: int, stop: int) -> bytes:
-        """Bytes that are here, or the first of them. Raises `OSError`."""
-        return os.pread(self._open(0), stop - start, start)
+        """Bytes that are here, or the first of them; nothing once it is closed. Raises `OSError`."""
+        with self._lock:
+            if self._descriptor is None and not self.is_closed:
+                self._open(0)
+            return b"" if self._descriptor is None else os.pread(self._descriptor, stop - start, start)
 
     def close(self) -> None:
         """Note what is here, and close."""
         with self._lock:
+            self.is_closed = True
             if self._descriptor is not None:
                 with suppress(OSError):
                     self._note()

@@ -98,6 +98,8 @@ class _Handler(BaseHTTPRequestHandler):
         fetch = self.server.fetch
         try:
             size = fetch.size()
+            if fetch.fault is not None:  # uv would try again and again
+                raise fetch.fault
         except FetchFault as fault:
             self._refuse(fault.status or _FAILED)
             return

@@ -26,7 +26,7 @@ from bisect_tool.builds.build import Build, Installation
 from bisect_tool.builds.index_address import without_credentials
 from bisect_tool.environments import locks
 from bisect_tool.environments.cache_folder import CacheFolder
-from bisect_tool.environments.kept_wheels import file_for, lock_for
+from bisect_tool.environments.kept_wheels import file_for, is_sound, lock_for
 from bisect_tool.environments.partial_file import Label, open_partial
 from bisect_tool.environments.throttle import Throttle
 from bisect_tool.environments.uv import Download, Uv
@@ -119,6 +119,7 @@ class Wheels:
             shown=without_credentials(address),
             open=lambda: _session(self.environ),
             size=build.size,
+            sha256=build.sha256,
             retries=int(_number(self.environ.get("UV_HTTP_RETRIES"), _RETRIES)),
             timeouts=(_number(self.environ.get("UV_HTTP_CONNECT_TIMEOUT"), _CONNECT), patience),
         )
@@ -126,7 +127,11 @@ class Wheels:
 
 @dataclass(slots=True)
 class Offer:
-    """What uv is called with. `is_taken` is set when uv has installed the build: the file has served then."""
+    """What uv is called with. `is_taken` is set when uv has installed the build: the file has served then.
+
+    `is_published_damaged`: uv could not use what we fetched, and it is what the index has: the hash is right, or where there is
+    none the size, and it is no sound archive.
+    """
 
     installation: Installation
     uv: Uv
@@ -134,6 +139,7 @@ class Offer:
     server: WheelServer | None = None
     begin: Callable[[], Fetch] | None = None
     is_taken: bool = False
+    is_published_damaged: bool = False
 
     @property
     def is_ours(self) -> bool:
@@ -147,6 +153,7 @@ class Offer:
         fetch = self.server.fetch
         fetch.close()
         if failure.blame is Blame.DAMAGED:
+            self.is_published_damaged = fetch.file.is_complete and _is_as_published(fetch.file.path, fetch.source)
             fetch.file.remove()
         self.server.fetch = self.begin()
         if fetch.fault is None:
@@ -177,6 +184,14 @@ class _Progress:
     def of_others(self, download: Download) -> None:
         if canonicalize_name(download.name) != self.name:
             self.tell(download)
+
+
+def _is_as_published(file: Path, source: Source) -> bool:
+    """Whether a file that uv could not use is the one that the index has; its size was looked at when it was fetched."""
+    if source.sha256 is not None:
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest() == source.sha256
+    return source.size is not None and not is_sound(file)
 
 
 def _address_of(build: Build, installation: Installation) -> str | None:

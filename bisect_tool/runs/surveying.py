@@ -26,7 +26,7 @@ from bisect_tool.search.planner import Policy
 from bisect_tool.spec.model import Spec
 
 COMMITS = "commit"  # the channel whose builds are commits
-OF_AN_INDEX = frozenset({"nightly", "release"})
+NIGHTLY = "nightly"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +205,12 @@ def survey(
 
 
 def _recent(name: str, channel: Channel, wanted: Wanted, wishes: Wishes, access: Access) -> Recent | None:
-    """The listing of a channel of an index, as it was a short while ago or as it is now; None for other channels.
+    """The listing of nightlies, as it was a short while ago or as it is now; None for other channels.
 
-    A folder is looked at in no time, and commits are not files.
+    The pages of a package index say themselves how long they may be kept, those of the nightlies never may. A folder is
+    looked at in no time, and commits are not files.
     """
-    if name not in OF_AN_INDEX or access.pages is None:
+    if name != NIGHTLY or access.pages is None:
         return None
     place = (name, channel.source_address(), str(access.index), str(access.nightly_index))
     return Recollection(access.pages / "listings", wishes.refresh).of(place, wanted, lambda: channel.listing(wanted))

@@ -37,7 +37,7 @@ class Desk:
         file = open_partial(self.folder / "kept.part", Label("toy", "1.0", NAME))
         file.pieces.piece = PIECE
         address = self.index.file_url(NAME)
-        source = Source(address, address, requests.Session, size, retries, backoff=0.0)
+        source = Source(address, address, requests.Session, size, retries=retries, backoff=0.0)
         return Fetch(source, file, growth=Growth(streams, streams))
 
     def whole(self, fetch: Fetch) -> bytes:
