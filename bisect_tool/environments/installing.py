@@ -136,12 +136,14 @@ def _add_pinned(
     """
     own = requires_of(venv, order.build.package)
     pins = tuple(dict.fromkeys(pinned_by(own, Requirement(text).name, order.interpreter.version) for text in bare))
-    failure = _attempts(replace(order, requires=pins), venv, uv, GRACE[0], on_download, on_trouble, sleep)
+    pinned = replace(order, requires=pins)
+    failure = _attempts(pinned, venv, uv, GRACE[-1], on_download, on_trouble, sleep)
     if failure is None:
         return
-    if failure.blame is Blame.UNSATISFIABLE:
+    # What no build asks for is a mistake of the spec, which `_blamed` tells.
+    if failure.blame is Blame.UNSATISFIABLE and not all(_is_bare(text) for text in pins):
         raise NotInstallable(f"what it asks for cannot be had, {' and '.join(pins)}: {failure.reason}")
-    raise _blamed(order, uv, failure)
+    raise _blamed(pinned, uv, failure)
 
 
 def requires_of(venv: Path, package: str) -> tuple[str, ...]:
