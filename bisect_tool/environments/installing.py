@@ -96,7 +96,7 @@ def install(
         first = replace(order, installation=offer.installation, requires=requires)
         failure = _resolved(first, venv, offer, notes, on_trouble, sleep)
         if failure is None and bare:
-            failure = _add_pinned(first, bare, venv, offer, on_trouble, sleep)
+            _add_pinned(first, bare, venv, offer, on_trouble, sleep)
         offer.is_taken = failure is None
     if failure is not None:
         raise _blamed(order, offer, failure)
@@ -147,18 +147,22 @@ def _add_pinned(
     offer: Offer,
     on_trouble: Callable[[str, int, int], None],
     sleep: Callable[[float], None],
-) -> UvFailure | None:
+) -> None:
     """Put packages beside the build, over those of the base, in the versions that the build itself asks for.
 
-    With `base: system` nothing is resolved: a bare name would bring in the newest version there is. None when it worked.
-    Raises `NotInstallable` where they cannot be had.
+    With `base: system` nothing is resolved: a bare name would bring in the newest version there is. Raises
+     `NotInstallable` where they cannot be had.
     """
     own = requires_of(venv, order.build.package)
     pins = tuple(dict.fromkeys(pinned_by(own, Requirement(text).name, order.interpreter.version) for text in bare))
-    failure = _attempts(replace(order, requires=pins), venv, offer, GRACE[0], on_trouble, sleep)
-    if failure is not None and failure.blame is Blame.UNSATISFIABLE:
+    pinned = replace(order, requires=pins)
+    failure = _attempts(pinned, venv, offer, GRACE[-1], on_trouble, sleep)
+    if failure is None:
+        return
+    # What no build asks for is a mistake of the spec, which `_blamed` tells.
+    if failure.blame is Blame.UNSATISFIABLE and not all(_is_bare(text) for text in pins):
         raise NotInstallable(f"what it asks for cannot be had, {' and '.join(pins)}: {failure.reason}")
-    return failure
+    raise _blamed(pinned, offer.uv, failure)
 
 
 def requires_of(venv: Path, package: str) -> tuple[str, ...]:

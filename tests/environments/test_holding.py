@@ -11,6 +11,7 @@ from bisect_tool.builds.channel import Access, open_channel
 from bisect_tool.environments.environment import BuildUnusable, Environment, EnvironmentKey
 from bisect_tool.environments.holding import INSTEAD, Standing, held_requirements, pinned_by, taken, unmet
 from bisect_tool.environments.interpreter import find_interpreter
+from bisect_tool.errors import RequirementsUnmet
 from tests.environments.conftest import Bench
 from tests.rig.toy import ToyBuild, day
 from tests.rig.wheel_maker import make_wheel
@@ -125,3 +126,5 @@ def test_a_bare_requirement_goes_over_the_base_as_the_build_pins_it(bench: Bench
     assert environment.health.packages["frame"] == "1.1"
     with pytest.raises(BuildUnusable, match=r"what it asks for cannot be had, frame==1.2"):
         _on_a_base(bench, "2.2", requires=("frame",))
+    with pytest.raises(RequirementsUnmet):
+        _on_a_base(bench, "2.0", requires=("nowhere",))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from bisect_tool.builds.build import Build
 from bisect_tool.environments.holding import INSTEAD
 from bisect_tool.runs.instead_notes import instead_notes
@@ -7,12 +9,12 @@ from bisect_tool.runs.instead_notes import instead_notes
 BUILDS = [Build("torch", f"2.{number}", f"torch-2.{number}.whl", "", sha256=str(number)) for number in range(20)]
 
 
-def health(*sentences: str) -> dict[str, dict[str, list[str]]]:
+def health(*sentences: str) -> dict[str, Any]:
     return {"facts": {INSTEAD: list(sentences)}}
 
 
 def test_one_sentence_for_all_builds_that_it_is_true_of() -> None:
-    healths = {
+    healths: dict[str, dict[str, Any]] = {
         BUILDS[3].identity: health("a is taken"),
         BUILDS[1].identity: health("a is taken", "b gave way"),
         BUILDS[2].identity: health(),

@@ -18,7 +18,8 @@ from bisect_tool.runs.gpus_seen import NoGpus, SeenGpus, see_gpus
 from bisect_tool.settings import Settings
 from bisect_tool.spec.model import Spec
 
-PATIENCE = 5.0  # seconds for an answer of a server or a program
+PATIENCE = 5.0  # seconds for an answer of a server
+PROGRAMS = 15.0  # seconds for a program: uv starts every Python that it finds
 
 
 class Unanswered(Exception):
@@ -68,7 +69,7 @@ def _plain(error: Exception) -> str:
 def call(words: Sequence[str]) -> str | None:
     """What a program prints; None when it is not there, fails or takes too long."""
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=True, errors="replace")
+        done = subprocess.run(words, capture_output=True, text=True, timeout=PROGRAMS, check=True, errors="replace")
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout

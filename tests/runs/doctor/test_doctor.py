@@ -93,6 +93,7 @@ def test_a_gpu_that_is_demanded_and_missing(tmp_path: Path) -> None:
     hidden = place(tmp_path, FakeLibrary((H200,)), asking(device="cuda"), environ={"CUDA_VISIBLE_DEVICES": ""})
     assert [level for level, _ in says(gpu.check(machine))] == ["ok"]
     assert says(gpu.check(hidden)) == [("problem", "none: CUDA_VISIBLE_DEVICES hides every GPU")]
+    assert says(cuda.check(hidden)) == [("ok", "without a GPU it is not known which variants would run")]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +137,13 @@ def test_no_password_is_shown(tmp_path: Path) -> None:
 def test_the_python_that_was_asked_for(tmp_path: Path, wanted: str, level: str) -> None:
     machine = place(tmp_path, FakeLibrary(), asking(python=wanted))
     assert next(one for one in python.check(machine) if "asked for" in one.says).level == level
+
+
+def test_a_uv_that_does_not_answer_says_nothing_of_a_python(tmp_path: Path) -> None:
+    machine = place(tmp_path, FakeLibrary(), asking(python="3.13"), call=lambda _words: None)
+    (level, line), *_ = says(python.check(machine))
+    assert (level, line.partition("; ")[2]) == ("warning", "uv does not say which others there are")
+    assert not any("asked for" in line for _, line in says(python.check(machine)))
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,16 @@ ORDER = 40
 
 def check(place: Place) -> Iterator[Finding]:
     """The versions, the one that was asked for, and the headers that Triton and Inductor compile against."""
-    here, fetchable = _versions(place)
     own = platform.python_version()
+    found = _versions(place)
+    if found is None:
+        says = f"{own} runs bisect; uv does not say which others there are"
+        yield Finding(
+            about="python", level="warning", says=says, fix="look at `uv python list`, which fails or takes long"
+        )
+        yield from _headers()
+        return
+    here, fetchable = found
     known = sorted({*here, own}, key=_key)
     says = f"{own} runs bisect; here: {', '.join(known)}"
     says += f"; uv can fetch from GitHub: {', '.join(sorted(fetchable - here, key=_key))}" if fetchable - here else ""
@@ -29,17 +37,17 @@ def check(place: Place) -> Iterator[Finding]:
     yield from _headers()
 
 
-def _versions(place: Place) -> tuple[set[str], set[str]]:
-    """Full versions that are installed, and minor versions that can be fetched."""
+def _versions(place: Place) -> tuple[set[str], set[str]] | None:
+    """Full versions that are installed, and minor versions that can be fetched; None when uv does not tell."""
     try:
         uv = find_uv(place.settings.cache / "uv", place.environ)
     except UvMissing:
-        return set(), set()
+        return None
     listed = place.call([str(uv.program), "python", "list", "--no-config", "--output-format", "json"])
     try:
-        rows = [row for row in json.loads(listed or "[]") if row.get("implementation") == "cpython"]
+        rows = [row for row in json.loads(listed or "") if row.get("implementation") == "cpython"]
     except ValueError:
-        return set(), set()
+        return None
     usual = [row for row in rows if row.get("variant", "default") == "default" and _is_final(str(row["version"]))]
     here = {str(row["version"]) for row in usual if row.get("path")}
     return here, {_minor(str(row["version"])) for row in usual if not row.get("path")}
