@@ -151,7 +151,7 @@ def _add_pinned(
     """Put packages beside the build, over those of the base, in the versions that the build itself asks for.
 
     With `base: system` nothing is resolved: a bare name would bring in the newest version there is. Raises
-     `NotInstallable` where they cannot be had.
+    `NotInstallable` where they cannot be had.
     """
     own = requires_of(venv, order.build.package)
     pins = tuple(dict.fromkeys(pinned_by(own, Requirement(text).name, order.interpreter.version) for text in bare))
@@ -162,7 +162,7 @@ def _add_pinned(
     # What no build asks for is a mistake of the spec, which `_blamed` tells.
     if failure.blame is Blame.UNSATISFIABLE and not all(_is_bare(text) for text in pins):
         raise NotInstallable(f"what it asks for cannot be had, {' and '.join(pins)}: {failure.reason}")
-    raise _blamed(pinned, offer.uv, failure)
+    raise _blamed(pinned, offer, failure)
 
 
 def requires_of(venv: Path, package: str) -> tuple[str, ...]:
