@@ -20,7 +20,7 @@ from tests.gpu.session.jobs import Job, run_jobs
 from tests.gpu.session.parts import PARTS
 from tests.gpu.session.place import ROOT, Place
 from tests.gpu.test_failures import REPROS, expected_of, is_memory
-from tests.gpu.wheels import NCCL, NVSHMEM, spread, torch_requirements
+from tests.gpu.wheels import NCCL, NVSHMEM, locked_for, spread, torch_requirements
 
 pytestmark = pytest.mark.anywhere
 FOREVER = "import signal, time\nsignal.signal(signal.SIGTERM, lambda *_: exit(7))\nprint('begun', flush=True)\ntime.sleep(600)"
@@ -123,3 +123,16 @@ def test_every_adapted_spec_is_one_that_the_tool_reads(place: Place) -> None:
         assert path is not None
         spec = load_all([path], channels=names(), changes={})[0].spec
         assert (spec.base, spec.channel, spec.device, spec.flaky) == ("system", ("wheelhouse",), ("cuda",), "no")
+
+
+def test_what_is_locked_for_another_python() -> None:
+    lock = (
+        "# made by uv\n"
+        "a==1 \\\n    --hash=sha256:11 \\\n    --hash=sha256:12\n    # via c\n"
+        "b==1 ; python_full_version < '3.12' \\\n    --hash=sha256:21\n"
+        "b==2 ; python_full_version >= '3.12' \\\n    --hash=sha256:22\n"
+    )
+    kept = locked_for("3.12.3", lock)
+    assert [line for line in kept.splitlines() if not line.startswith(" ")] == ["a==1 \\", "b==2 \\"]
+    assert "sha256:12" in kept
+    assert "sha256:21" not in kept

@@ -11,10 +11,12 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 PLATFORMS = ("manylinux2014_x86_64", *(f"manylinux_2_{minor}_x86_64" for minor in (28, 27, 24, 18, 17, 12, 5)))
@@ -96,14 +98,28 @@ def fetch(folder: Path, python: str, requirements: Iterable[str]) -> None:
 
 def fetch_locked(folder: Path, python: str) -> None:
     """What the lock files name for the tool, and pytest."""
-    done = _pip(
-        "download", "--no-deps", "--require-hashes", *_words(folder, python), "-r", str(ROOT / "requirements.lock")
-    )
+    with tempfile.NamedTemporaryFile("w", suffix=".lock") as lock:
+        lock.write(locked_for(python, (ROOT / "requirements.lock").read_text()))
+        lock.flush()
+        done = _pip("download", "--no-deps", "--require-hashes", *_words(folder, python), "-r", lock.name)
     if done.returncode:
         raise click.ClickException(done.stderr.strip()[-600:])
     pins = (ROOT / "requirements-dev.lock").read_text()
     wanted = ("pytest", "iniconfig", "pluggy", "packaging", "pygments")
     fetch(folder, python, [found[0] for name in wanted if (found := re.search(rf"(?m)^{name}==[^ ;\\\n]+", pins))])
+
+
+def locked_for(python: str, lock: str) -> str:
+    """The entries of a lock file that count for a version of Python: pip itself goes by the one that it runs on."""
+    entries = re.findall(r"^[A-Za-z0-9][^\n]*(?:\n[ \t]+[^\n]*)*", lock, re.MULTILINE)
+    environment = {"python_full_version": python, "python_version": python.rpartition(".")[0]}
+    kept = []
+    for entry in entries:
+        first, _, hashes = entry.partition(" \\\n")
+        said = Requirement(first)
+        if said.marker is None or said.marker.evaluate(environment):
+            kept.append(f"{said.name}{said.specifier} \\\n{hashes}")
+    return "\n".join(kept) + "\n"
 
 
 def _words(folder: Path, python: str) -> list[str]:
