@@ -47,7 +47,7 @@ def _said(*words: str) -> str:
 def gather(place: Place, state: Mapping[str, Any]) -> None:
     """Write everything anew; what is there is enough at any moment."""
     reports = {path.stem: json.loads(path.read_text()) for path in sorted(place.reports.glob("*.json"))}
-    summary = {**state, "reports": {name: _short(report) for name, report in reports.items()}}
+    summary = {**state, "reports": {name: _short(report) for name, report in reports.items() if "cases" in report}}
     (place.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     (place.out / "summary.md").write_text("\n".join(_lines(summary)) + "\n")
     results = place.out / "results.tar.gz"
