@@ -99,7 +99,6 @@ class DirectWorkshop(Workshop):
 
     def means(self, tell: Callable[[str], None] = lambda _line: None, *, refresh: bool = True) -> Means:
         """Those of any workshop, on the machine of the rig."""
-
         return replace(super().means(tell, refresh=refresh), find_device=self._found)
 
     def _found(self, _wanted: Sequence[str], _environ: Mapping[str, str]) -> Device:
