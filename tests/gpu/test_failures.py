@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bisect_tool.trials.failure import CannotJudge, Failed, SignatureKind
+from bisect_tool.trials.failure import CannotJudge, Failed, Passed, SignatureKind
 from tests.gpu.conftest import Run
 
 REPROS = sorted((Path(__file__).parent / "repros").glob("*.py"))
@@ -25,6 +25,10 @@ EXPECTED: tuple[tuple[str, SignatureKind, str], ...] = (
 NOT_JUDGED = ("oom", "memory_of", "out_of_memory")
 
 
+def is_right(path: Path) -> bool:
+    return path.stem.startswith("passes")
+
+
 def is_memory(path: Path) -> bool:
     return any(word in path.stem.lower() for word in NOT_JUDGED)
 
@@ -33,11 +37,16 @@ def expected_of(path: Path) -> tuple[SignatureKind, str] | None:
     return next(((kind, words) for part, kind, words in EXPECTED if part in path.stem.lower()), None)
 
 
-@pytest.mark.parametrize("path", [path for path in REPROS if not is_memory(path)], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [path for path in REPROS if is_right(path)], ids=lambda path: path.stem)
+def test_what_is_right_passes(path: Path, run: Run) -> None:
+    observation, verdict = run(path)
+    assert verdict == Passed(), observation.output
+
+
+@pytest.mark.parametrize("path", [path for path in REPROS if expected_of(path)], ids=lambda path: path.stem)
 def test_a_failure_of_cuda_is_told_by_its_own_words(path: Path, run: Run) -> None:
     expected = expected_of(path)
-    if expected is None:
-        pytest.skip("no words are expected of this one")
+    assert expected is not None
     kind, words = expected
     observation, verdict = run(path, timeout=HANGS if kind is SignatureKind.TIMEOUT else 120)
     assert isinstance(verdict, Failed), f"{verdict}\n{observation.output[-3000:]}"
