@@ -181,7 +181,7 @@ class Loop:
             else:
                 self._attempt(session, case, probe.build, environment, purpose, why=probe.purpose)
                 if needs_fresh(session, case, probe.build):
-                    self._attempt(session, case, probe.build, environment, purpose)
+                    self._attempt(session, case, probe.build, environment, purpose, why=probe.purpose, fresh=True)
 
     def _attempt(
         self,
@@ -192,6 +192,8 @@ class Loop:
         purpose: str,
         note: Note | None = None,
         why: Purpose = Purpose.VERIFY,
+        *,
+        fresh: bool = False,
     ) -> None:
         """One trial, made again when the machine spoils it."""
         version = session.asked.builds[number].version
@@ -199,7 +201,7 @@ class Loop:
         for attempt in range(1, ATTEMPTS + 1):
             self.tell(events.TrialStarted(version, case, purpose, timeout))
             # What looks like a fault of the machine may be one of the fork.
-            trouble = self._trial(session, case, number, environment, note, why if attempt == 1 else Purpose.VERIFY)
+            trouble = self._trial(session, case, number, environment, note, why, fresh=fresh or attempt > 1)
             if trouble is None:
                 return
             if trouble.command or attempt == ATTEMPTS:
@@ -270,13 +272,22 @@ class Loop:
         return len(session.seen[case, number]) > known
 
     def _trial(
-        self, session: Session, case: str, number: int, environment: Environment, note: Note | None, why: Purpose
+        self,
+        session: Session,
+        case: str,
+        number: int,
+        environment: Environment,
+        note: Note | None,
+        why: Purpose,
+        *,
+        fresh: bool,
     ) -> MachineAtFault | None:
         """One trial, stored; a fault of the machine is not stored."""
         asked = session.asked
         described = asked.case(case)
         order = self.starting.order(session, described, number, why, environment)
-        finished = self._run(order, environment, self.starting.ahead(session, case, number, environment, why))
+        ahead = None if fresh else self.starting.ahead(session, case, number, environment, why)
+        finished = self._run(order, environment, ahead)
         observation = shortened(finished.observation)
         verdict = verdict_of(observation, asked.spec.failures)
         if isinstance(verdict, MachineAtFault):
