@@ -138,7 +138,10 @@ class Service:
             else:
                 yield from self._attempt(session, case, probe.build, environment, purpose, why=probe.purpose)
                 if needs_fresh(session, case, probe.build):
-                    yield from self._attempt(session, case, probe.build, environment, purpose)
+                    again = self._attempt(
+                        session, case, probe.build, environment, purpose, why=probe.purpose, fresh=True
+                    )
+                    yield from again
 
     def _hold(self, stack: ExitStack, lock: HoldLock, why: str) -> Doing:
         """Hold a lock until `stack` is closed."""
@@ -157,6 +160,8 @@ class Service:
         purpose: str,
         note: Note | None = None,
         why: Purpose = Purpose.VERIFY,
+        *,
+        fresh: bool = False,
     ) -> Doing:
         """One trial, made again when the machine spoils it."""
         version = session.asked.builds[number].version
@@ -164,8 +169,8 @@ class Service:
         for attempt in range(1, ATTEMPTS + 1):
             self.tell(events.TrialStarted(version, case, purpose, timeout, self.slot))
             # What looks like a fault of the machine may be one of the fork.
-            started = why if attempt == 1 else Purpose.VERIFY
-            trouble = yield from self._trial(session, case, number, environment, note, started)
+            is_fresh = fresh or attempt > 1
+            trouble = yield from self._trial(session, case, number, environment, note, why, fresh=is_fresh)
             if trouble is None:
                 return
             if trouble.command or attempt == ATTEMPTS:
@@ -219,11 +224,19 @@ class Service:
         return len(session.seen[case, number]) > known
 
     def _trial(
-        self, session: Session, case: str, number: int, environment: Environment, note: Note | None, why: Purpose
+        self,
+        session: Session,
+        case: str,
+        number: int,
+        environment: Environment,
+        note: Note | None,
+        why: Purpose,
+        *,
+        fresh: bool,
     ) -> Generator[Job, Result, MachineAtFault | None]:
         """One trial, stored; a fault of the machine is not stored."""
         order = self.starting.order(session, session.asked.case(case), number, why, environment)
-        forking = self.starting.ahead(session, case, number, environment, why)
+        forking = None if fresh else self.starting.ahead(session, case, number, environment, why)
         finished = yield from self._run(order, environment, forking)
         verdict = self._store(session, case, number, finished, note)
         if isinstance(verdict, MachineAtFault):

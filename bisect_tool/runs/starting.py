@@ -49,7 +49,7 @@ class Starting:
         programs = environment.programs
         with self._lock:
             servers, users = self._open.get(programs) or (
-                WarmServers(programs, environment.folder / SCRATCH, self._refused),
+                WarmServers(programs, self._refused),
                 0,
             )
             self._open[programs] = servers, users + 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from bisect_tool.environments.cache_folder import cannot_write
 from bisect_tool.environments.isolation import isolated_environment, own_folders
 from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.trials.checks_file import read_checks
+from bisect_tool.trials.leftovers import remove_folder
 from bisect_tool.trials.observation import Check, Observation, Raised
 from bisect_tool.trials.process import Ended, run_process
 from bisect_tool.trials.warm import Unserved, WarmServers
@@ -91,13 +91,13 @@ def run_trial(
             try:
                 return _run(order, programs, folder, environ, ahead, stop)
             except TooCold:
-                _remove(folder)
+                remove_folder(folder)
             except Unserved as reason:
                 ahead.tell(str(reason))
-                _remove(folder)
+                remove_folder(folder)
         return _run(order, programs, folder, environ, None, stop)
     except Cancelled:
-        _remove(folder)
+        remove_folder(folder)
         raise
     except OSError as error:
         raise cannot_write(error, folder) from error
@@ -126,7 +126,7 @@ def _run(
         ended = _ended(order, command, variables, work, ahead, stop)
         observation = _observed(ended, order.timeout, checks, exceptions / f"{ended.pid}.json", warm=ahead is not None)
         # First of all, because the trial may have filled the disk.
-        _remove(own)
+        remove_folder(own)
         _keep(folder, order, observation)
         return FinishedTrial(folder, shlex.join(command), observation)
 
@@ -149,6 +149,7 @@ def _ended(
             folder=work,
             timeout=order.timeout,
             mark=mark,
+            own=work.parent,
             case=_word_for(order) if ahead.independent else None,
             stop=stop,
         )
@@ -175,20 +176,10 @@ def _temporary_folder(own: Path) -> Iterator[Path]:
 
 def _keep(folder: Path, order: TrialOrder, observation: Observation) -> None:
     """Write down what was seen. The repro is laid out again: it may have changed or deleted itself, or all of this."""
-    _remove(folder / "repro")
+    remove_folder(folder / "repro")
     _lay_out(order.files, folder / "repro")
     (folder / "log.txt").write_text(observation.output, encoding="utf-8", errors="backslashreplace")
     (folder / "observation.json").write_text(json.dumps(_as_json(observation), indent=1) + "\n")
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder that a trial could write, also when it has taken the permission to do so away."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        for path, _, _ in os.walk(folder):
-            with suppress(OSError):
-                Path(path).chmod(0o700)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _lay_out(files: Sequence[tuple[str, bytes]], folder: Path) -> None:

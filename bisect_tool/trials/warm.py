@@ -12,6 +12,7 @@ import contextlib
 import json
 import re
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -26,10 +27,12 @@ from typing import Any, Self
 from bisect_tool.environments.isolation import CACHES
 from bisect_tool.errors import MachineFault
 from bisect_tool.stopping import Stop
+from bisect_tool.trials.leftovers import remove_folder
 from bisect_tool.trials.process import SUPERVISOR, Ended, Ends, end_process, run_process
 from bisect_tool.trials.warming import OWN_VARIABLES, Warmth, shared_variables
 
 SERVER = Path(__file__).with_name("warm_server.py")
+NOW, FIRST, WORK = "now", "first", "work"
 IMPORT_TIME = 300.0  # seconds that the imports may take; they have been made before, by the health check
 MOST_SERVERS = 8  # at a time; one with torch in it weighs about 300 MB
 LONGEST_REPORT = 1 << 20
@@ -43,14 +46,28 @@ class Unserved(Exception):
 
 @dataclass(slots=True)
 class _Server:
-    """One server at work, with what it reported; `served` are the cases that it has run."""
+    """One server at work, with what it reported; `served` are the cases that it has run.
+
+    `places` is its folder for caches and temporary files. Every trial of it has the same paths there, because modules keep
+    such paths while they are imported; so it runs one trial at a time, and each finds what the imports left and no more.
+    """
 
     process: subprocess.Popen[bytes]
     control: socket.socket
+    places: Path
     loaded: frozenset[str] = frozenset()
     served: set[str] = field(default_factory=set)
-    running: int = 0
+    is_busy: bool = False
     is_dead: bool = False
+
+    def keep_places(self) -> None:
+        """Remember what the imports left."""
+        shutil.copytree(self.places / NOW, self.places / FIRST, symlinks=True)
+
+    def reset_places(self) -> None:
+        """Bring back what the imports left."""
+        remove_folder(self.places / NOW)
+        shutil.copytree(self.places / FIRST, self.places / NOW, symlinks=True)
 
     def start_watcher(self, ends: Ends) -> Callable[[], None]:
         """Have a watcher forked that works on these ends. Raises `OSError`."""
@@ -65,21 +82,20 @@ class _Server:
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         end_process(self.process)
+        remove_folder(self.places)
 
 
 @dataclass(slots=True)
 class WarmServers:
     """The servers of one open environment, whose folder of programs is `programs`; use it as a context, from any thread.
 
-    `scratch` is a folder in which they may have temporary files. `refused` are modules that cannot be imported ahead, and why.
+    `refused` are modules that cannot be imported ahead, and why.
     """
 
     programs: Path
-    scratch: Path
     refused: dict[str, str] = field(default_factory=dict)
     _servers: dict[str, list[_Server]] = field(default_factory=dict)
     _lock: RLock = field(default_factory=RLock)
-    _folder: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -91,8 +107,6 @@ class WarmServers:
             for server in [one for servers in self._servers.values() for one in servers]:
                 server.close()
             self._servers.clear()
-            if self._folder is not None:
-                self._folder.cleanup()
 
     def run(
         self,
@@ -100,6 +114,7 @@ class WarmServers:
         command: Sequence[str],
         *,
         variables: Mapping[str, str],
+        own: Path,
         folder: Path,
         timeout: float,
         mark: str,
@@ -108,43 +123,52 @@ class WarmServers:
     ) -> Ended:
         """Run `command`, of which `warmth` was told, as `bisect_tool.trials.process.run_process` does.
 
-        `case` is a word for what is run when repeats of it must be independent, None when they need not be. Raises `Unserved`,
+        The variables of caches that name a place in `own`, and that of temporary files, name one of the server instead. `case`
+        is a word for what is run when repeats of it must be independent, None when they need not be. Raises `Unserved`,
         `Cancelled` when another thread has set `stop`.
         """
-        stop = stop or Stop()
-        server = self._server_for(warmth, variables, case, stop)
+        stop, common = stop or Stop(), _common(variables, own)
+        server = self._server_for(warmth, common, case, stop)
         try:
             if clash := warmth.local & server.loaded:
                 raise Unserved(f"a file of the repro hides a module that is imported ahead: {min(clash)}")
-            start = server.start_watcher
+            server.reset_places()
             ended = run_process(
-                command, environ=variables, folder=folder, timeout=timeout, mark=mark, start=start, stop=stop
+                command,
+                environ={**variables, **_placed(common, server.places)},
+                folder=folder,
+                timeout=timeout,
+                mark=mark,
+                start=server.start_watcher,
+                stop=stop,
             )
         except (OSError, MachineFault) as error:
             self._drop(server)
-            raise Unserved(f"the process with the modules did not fork: {error}") from error
+            what = error.what if isinstance(error, MachineFault) else str(error)
+            raise Unserved(f"the process with the modules did not fork: {what}") from error
         finally:
             with self._lock:
-                server.running -= 1
+                server.is_busy = False
         if ended.is_lost:
             self._drop(server)
             raise Unserved("the process that watched over the trial was ended from outside")
         return _without_own_frame(ended)
 
-    def _server_for(self, warmth: Warmth, variables: Mapping[str, str], case: str | None, stop: Stop) -> _Server:
+    def _server_for(self, warmth: Warmth, common: Mapping[str, str], case: str | None, stop: Stop) -> _Server:
         with self._lock:
             while modules := self._accepted(warmth.modules):
-                key = json.dumps([modules, sorted(shared_variables(variables).items())])
+                key = json.dumps([modules, sorted(common.items())])
                 servers = self._servers.setdefault(key, [])
-                found = next((one for one in servers if case not in one.served and not one.is_dead), None)
+                free = (one for one in servers if not one.is_busy and not one.is_dead and case not in one.served)
+                found = next(free, None)
                 try:
-                    found = found or self._start(key, modules, variables, stop)
+                    found = found or self._start(key, modules, common, stop)
                 except _Unfit as unfit:
                     self.refused[unfit.module] = str(unfit)
                     continue
                 if case is not None:
                     found.served.add(case)
-                found.running += 1
+                found.is_busy = True
                 return found
         raise Unserved("; ".join(f"{name}: {why}" for name, why in self.refused.items()))
 
@@ -160,12 +184,13 @@ class WarmServers:
                 break
         return accepted
 
-    def _start(self, key: str, modules: Sequence[str], variables: Mapping[str, str], stop: Stop) -> _Server:
+    def _start(self, key: str, modules: Sequence[str], common: Mapping[str, str], stop: Stop) -> _Server:
         self._make_room()
-        server = self._launch(modules, variables)
+        server = self._launch(modules, common)
         try:
             with stop.ending(server.process.kill):
                 server.loaded = frozenset(_report_of(server, modules)["loaded"])
+            server.keep_places()
         except BaseException:
             server.close()
             stop.check()
@@ -179,20 +204,24 @@ class WarmServers:
         for server, servers in alive:
             if len(alive) < MOST_SERVERS:
                 return
-            if server.running == 0:
+            if not server.is_busy:
                 server.close()
                 servers.remove(server)
                 alive = [pair for pair in alive if pair[0] is not server]
         if len(alive) >= MOST_SERVERS:
             raise Unserved(f"{MOST_SERVERS} processes with the modules are busy")
 
-    def _launch(self, modules: Sequence[str], variables: Mapping[str, str]) -> _Server:
+    def _launch(self, modules: Sequence[str], common: Mapping[str, str]) -> _Server:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # With a short name, because sockets of the trials may lie there.
+        places = Path(tempfile.mkdtemp(prefix="bisect-warm-"))
+        for name in (*CACHES.values(), WORK):
+            (places / NOW / name).mkdir(parents=True)
         plan = {"modules": list(modules), "supervisor": str(SUPERVISOR), "scratch": sorted(OWN_VARIABLES)}
         order = {
             "command": [str(self.programs / "python"), str(SERVER), str(theirs.fileno()), json.dumps(plan)],
-            "environ": self._variables(variables),
-            "folder": self._place("work"),
+            "environ": _placed(common, places),
+            "folder": str(places / NOW / WORK),
         }
         try:
             process = subprocess.Popen(
@@ -205,6 +234,7 @@ class WarmServers:
             )
         except OSError as error:
             ours.close()
+            remove_folder(places)
             raise Unserved(f"no process can be started: {error.strerror}") from error
         finally:
             theirs.close()
@@ -212,20 +242,7 @@ class WarmServers:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
-        return _Server(process, ours)
-
-    def _variables(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """Those of a trial, with caches of its own, and without what records the exceptions of one trial."""
-        own = {name: self._place(place) for name, place in CACHES.items() if name in variables}
-        return {**shared_variables(variables), **own}
-
-    def _place(self, name: str) -> str:
-        if self._folder is None:
-            self.scratch.mkdir(parents=True, exist_ok=True)
-            self._folder = tempfile.TemporaryDirectory(dir=self.scratch, prefix="warm-", ignore_cleanup_errors=True)
-        place = Path(self._folder.name) / name
-        place.mkdir(exist_ok=True)
-        return str(place)
+        return _Server(process, ours, places)
 
     def _drop(self, server: _Server) -> None:
         """Take a server that did something wrong out of use; trials that others run in it end, and start fresh."""
@@ -234,6 +251,24 @@ class WarmServers:
             for servers in self._servers.values():
                 if server in servers:
                     servers.remove(server)
+
+
+def _common(variables: Mapping[str, str], own: Path) -> dict[str, str]:
+    """The variables without those of one trial; a place of the trial's own is empty."""
+    shared = shared_variables(variables)
+    return {name: "" if _is_own(name, value, own) else value for name, value in shared.items()}
+
+
+def _is_own(name: str, value: str, own: Path) -> bool:
+    return name == "TMPDIR" or (name in CACHES and Path(value).is_relative_to(own))
+
+
+def _placed(common: Mapping[str, str], places: Path) -> dict[str, str]:
+    """The common variables with the places of a server where a trial has its own."""
+    return {
+        name: str(places / NOW / CACHES[name]) if not value and name in CACHES else value
+        for name, value in common.items()
+    }
 
 
 class _Unfit(Exception):

@@ -14,13 +14,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from bisect_tool.environments.isolation import CACHES
-
-# What differs from trial to trial, so that a server may have been started with other values. All else must be the same.
-OWN_VARIABLES = frozenset({*CACHES, "BISECT_CHECKS", "BISECT_EXCEPTIONS", "BISECT_TRIAL"})
+# What differs from trial to trial, so that a server may have been started with other values. All else is the same.
+OWN_VARIABLES = frozenset({"BISECT_CHECKS", "BISECT_EXCEPTIONS", "BISECT_TRIAL"})
 
 # What was imported ahead is kept out of Python's garbage collection, and these can tell.
 _COLLECTS = re.compile(rb"\b(?:gc|tracemalloc|objgraph|get_referrers)\b")
+
+# What `torch.compile` imports when it is first called, and the words for it. These read variables while they are imported, so
+# that they come ahead only of scripts that set none.
+COMPILER = ("torch._dynamo",)
+_COMPILES = re.compile(rb"\btorch\.compile\b|\btorch\._dynamo\b")
+_SETS = re.compile(rb"\bputenv\b|\bsetenv\b|\benviron\b(?!\.get\(|\[[^\]\n]+\](?!\s*=[^=]))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +58,19 @@ def warmth_of(files: Sequence[tuple[str, bytes]], words: Sequence[str]) -> Warmt
     modules = tuple(dict.fromkeys(_first_imports(content[script], local)))
     if not modules:
         raise TooCold("the script begins with no import of an installed package")
+    if "torch" in modules and _only_compiles(content):
+        modules = (*modules, *(name for name in COMPILER if name not in modules))
     return Warmth(script, modules, local)
 
 
+def _only_compiles(content: Mapping[str, bytes]) -> bool:
+    """Whether the repro calls the compiler of torch, and sets no variable that this could read when it is imported."""
+    sources = [text for name, text in content.items() if name.endswith(".py")]
+    return any(_COMPILES.search(text) for text in sources) and not any(_SETS.search(text) for text in sources)
+
+
 def shared_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables that all trials of a server have in common."""
+    """The variables that decide which server a trial can be forked from."""
     return {name: value for name, value in variables.items() if name not in OWN_VARIABLES}
 
 

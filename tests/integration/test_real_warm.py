@@ -49,7 +49,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.torch
 @pytest.mark.network
 def test_the_repros_of_this_repository(programs: Path, tmp_path: Path) -> None:
-    with WarmServers(programs, tmp_path / "scratch") as servers:
+    with WarmServers(programs) as servers:
         refused: list[str] = []
         ahead = Forking(servers, independent=False, tell=refused.append)
         for number, (spec, arguments) in enumerate(TRIALS):

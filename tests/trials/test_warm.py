@@ -22,11 +22,12 @@ from tests.rig.warm_environment import make_environment
 MODULES = {
     "prints": "import os, sys\nprint('to Python')\nos.write(2, b'to C')\n",
     "starts_a_thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
-    "reads_home": "import os\nHOME = os.environ.get('HOME')\n",
+    "keeps_home": "import os\nHOME = os.environ.get('HOME')\nopen(HOME + '/made', 'w').close()\n",
+    "reads_checks": "import os\nCHECKS = os.environ.get('BISECT_CHECKS')\n",
     "copies_all": "import os\nALL, MORE = dict(os.environ), os.environ.copy()\n",
     "hooks": "import sys\nsys.excepthook = lambda *what: None\n",
     "package/__init__": "import os\nIMPORTED_BY = os.getpid()\n",
-    "package/reads": "import os\nHOME = os.environ['HOME']\n",
+    "package/reads": "import os\nCHECKS = os.environ.get('BISECT_CHECKS')\n",
     "raises": "raise OSError('no')\n",
     "exits": "import os\nos._exit(3)\n",
     "opens": "import os\nNUMBER = os.dup(0)\n",
@@ -116,9 +117,9 @@ class Bench:
         return self._settled(fresh), self._settled(forked)
 
     def _settled(self, seen: Observation) -> Observation:
-        here = re.compile(
-            re.escape(str(self.folder)) + r"/\d\d/|0x[0-9a-f]{8,}|/bisect-\w{8}|ballast-\w{8}|repeated \d{3}"
-        )
+        own = r"/\d\d/|/bisect-warm-\w+/now/tmp|/bisect-\w{8}|ballast-\w{8}|0x[0-9a-f]{8,}|repeated \d{3}"
+        here = re.compile(re.escape(str(self.folder)) + own)
+        seen = replace(seen, output=re.sub(r"/tmp/bisect-warm-\w+/now/(?!tmp)", "run/", seen.output))
         chain = tuple(
             replace(one, frames=tuple((here.sub("", file), name) for file, name in one.frames)) for one in seen.chain
         )
@@ -133,8 +134,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def servers(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmServers]:
-    with WarmServers(programs, tmp_path_factory.mktemp("scratch")) as servers:
+def servers(programs: Path) -> Iterator[WarmServers]:
+    with WarmServers(programs) as servers:
         yield servers
 
 
@@ -148,7 +149,7 @@ def bench(programs: Path, servers: WarmServers, tmp_path: Path) -> Bench:
 def alone(programs: Path, tmp_path: Path) -> Iterator[Bench]:
     """With servers of its own."""
     (tmp_path / "trials").mkdir()
-    with WarmServers(programs, tmp_path / "scratch") as servers:
+    with WarmServers(programs) as servers:
         yield Bench(programs, tmp_path / "trials", servers, [])
 
 
@@ -159,6 +160,8 @@ def verdict_of(seen: Observation) -> Verdict:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fork_tells_what_a_fresh_start_tells(bench: Bench, kind: str) -> None:
     fresh, forked = bench.both(f"import heavy\nimport os, sys\n{KINDS[kind]}\n", "a b", "")
+    if kind == "multiprocessing":  # Python's resource tracker may take a moment longer than the script, either way
+        fresh, forked = replace(fresh, left_running=0), replace(forked, left_running=0)
     assert forked == fresh
     assert verdict_of(forked) == verdict_of(fresh)
 
@@ -233,7 +236,7 @@ def test_files_that_imports_open_have_the_numbers_that_they_always_have(alone: B
     ("module", "reason"),
     [
         ("starts_a_thread", "starts_a_thread: 2 threads run after the imports"),
-        ("reads_home", "reads_home: it looks at HOME while it is imported"),
+        ("reads_checks", "reads_checks: it looks at BISECT_CHECKS while it is imported"),
         ("hooks", "hooks: sys.excepthook is replaced by the imports"),
         ("raises", "raises: its import raises OSError"),
         ("exits", "exits: the process ended during the imports"),
@@ -246,18 +249,28 @@ def test_modules_that_cannot_be_imported_ahead(alone: Bench, module: str, reason
 
 
 def test_modules_before_one_that_does_not_fit_are_still_imported_ahead(alone: Bench) -> None:
-    seen = alone.run("import heavy\nimport reads_home\nprint(reads_home.HOME)\n", warm=True)
+    seen = alone.run("import heavy\nimport reads_checks\nprint(reads_checks.CHECKS)\n", warm=True)
     assert seen.warm
     assert Path(seen.output.strip()).is_relative_to(alone.folder)
 
 
 def test_of_a_module_that_does_not_fit_its_package_is_still_imported_ahead(alone: Bench) -> None:
-    source = "import package.reads\nimport os, package\nprint(package.IMPORTED_BY != os.getpid(), package.reads.HOME)\n"
+    source = (
+        "import package.reads\nimport os, package\nprint(package.IMPORTED_BY != os.getpid(), package.reads.CHECKS)\n"
+    )
     seen = alone.run(source, warm=True)
     assert seen.warm
-    ahead, home = seen.output.split()
-    assert (ahead, Path(home).is_relative_to(alone.folder)) == ("True", True)
-    assert alone.servers.refused == {"package.reads": "it looks at HOME while it is imported"}
+    ahead, checks = seen.output.split()
+    assert (ahead, Path(checks).is_relative_to(alone.folder)) == ("True", True)
+    assert alone.servers.refused == {"package.reads": "it looks at BISECT_CHECKS while it is imported"}
+
+
+def test_a_path_that_a_module_keeps_is_the_one_of_every_trial_and_as_the_import_left_it(alone: Bench) -> None:
+    source = (
+        "import keeps_home\nimport os\nhome = os.environ['HOME']\n"
+        "print(keeps_home.HOME == home, os.listdir(home))\nopen(home + '/spoiled', 'w').close()\n"
+    )
+    assert [alone.run(source, warm=way).output for way in (False, True, True)] == ["True ['made']\n"] * 3
 
 
 def test_a_copy_of_all_variables_is_no_look_at_one(alone: Bench) -> None:
@@ -289,14 +302,19 @@ def test_a_watcher_that_was_killed_is_no_verdict(alone: Bench) -> None:
     )
     seen = alone.run(source, warm=True)
     assert (seen.exit_status, seen.output, seen.warm) == (0, "fresh\n", False)
-    assert alone.reasons == ["the process that watched over the trial was ended from outside"]
+    # It may be killed before it has said that the trial runs.
+    outside = "the process that watched over the trial was ended from outside"
+    unsaid = "the process with the modules did not fork: the program that watches over a trial did not start"
+    assert alone.reasons in ([outside], [unsaid])
 
 
 def test_nothing_is_left_when_the_servers_are_closed(alone: Bench) -> None:
     importer = int(alone.run("import heavy\nprint(heavy.IMPORTED_BY)\n", warm=True).output)
+    (places,) = [one.places for servers in alone.servers._servers.values() for one in servers]
+    assert places.exists()
     alone.servers.__exit__(None, None, None)
     assert not psutil.pid_exists(importer)
-    assert list((alone.folder.parent / "scratch").iterdir()) == []
+    assert not places.exists()
 
 
 def test_checks_and_named_ends(bench: Bench) -> None:

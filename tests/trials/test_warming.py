@@ -56,6 +56,21 @@ def test_commands_that_start_fresh(words: tuple[str, ...]) -> None:
         warmth_of((("repro.py", b"import torch\n"),), words)
 
 
+@pytest.mark.parametrize(
+    ("source", "ahead"),
+    [
+        ("f = torch.compile(g)\n", True),
+        ("if os.environ.get('X'): torch.compile(g)\nif os.environ['X'] == '1': pass\n", True),
+        ("f = g\n", False),
+        ("os.environ['TORCH_LOGS'] = '+all'\nf = torch.compile(g)\n", False),
+        ("os.environ.setdefault('TORCH_LOGS', '+all')\nf = torch.compile(g)\n", False),
+        ("os.putenv('TORCH_LOGS', '+all')\nf = torch.compile(g)\n", False),
+    ],
+)
+def test_the_compiler_comes_ahead_of_scripts_that_set_no_variable(source: str, ahead: bool) -> None:  # noqa: FBT001
+    assert modules_of(f"import os\nimport torch\n{source}") == (("torch", "torch._dynamo") if ahead else ("torch",))
+
+
 def test_names_beside_the_script() -> None:
     files = (
         ("sub/repro.py", b"import torch\n"),
@@ -67,6 +82,6 @@ def test_names_beside_the_script() -> None:
     assert found == Warmth("sub/repro.py", ("torch",), frozenset({"repro", "sympy", "data"}))
 
 
-def test_a_server_is_shared_whatever_the_places_of_a_trial_are() -> None:
-    one = {"TMPDIR": "/a", "HOME": "/a", "TRITON_CACHE_DIR": "/a", "BISECT_CHECKS": "/a", "OMP_NUM_THREADS": "1"}
+def test_a_server_is_shared_wherever_the_reports_of_a_trial_go() -> None:
+    one = {"BISECT_EXCEPTIONS": "/a", "BISECT_TRIAL": "/a", "BISECT_CHECKS": "/a", "OMP_NUM_THREADS": "1"}
     assert shared_variables(one) == {"OMP_NUM_THREADS": "1"}

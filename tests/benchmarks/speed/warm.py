@@ -69,7 +69,7 @@ def measure(asked: list[TrialOrder], repeats: int, programs: Path) -> list[Way]:
     """Fresh starts, forks of one process, and forks that are independent of each other."""
     ways = [run_all("fresh start each", asked, repeats, programs, lambda: None)]
     for name, independent in (("one process forked for all", False), ("repeats from different processes", True)):
-        with tempfile.TemporaryDirectory() as scratch, WarmServers(programs, Path(scratch)) as servers:
+        with WarmServers(programs) as servers:
             ahead = Forking(servers, independent=independent, tell=print)
             ways.append(run_all(name, asked, repeats, programs, lambda ahead=ahead: ahead))  # type: ignore[misc]
     return ways

@@ -1,0 +1,18 @@
+"""Removing what a trial left in folders that it could write."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder that a trial could write, also when it has taken the permission to do so away."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for path, _, _ in os.walk(folder):
+            with suppress(OSError):
+                Path(path).chmod(0o700)
+        shutil.rmtree(folder, ignore_errors=True)
