@@ -146,6 +146,12 @@ class OutputNotWritten(BisectError):
     status = 28
 
 
+class DownloadsUsedUp(BisectError):
+    """The run may fetch no more (`--max-downloads`). Everything learned so far is stored and reported."""
+
+    status = 36
+
+
 class HistoryUnavailable(BisectError):
     """The commits between two builds cannot be read: no network, a rate limit, a clone that lacks them."""
 

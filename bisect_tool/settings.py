@@ -15,37 +15,57 @@ from bisect_tool.quantities import format_size, parse_size
 
 PACKAGE = Path(__file__).resolve().parent
 MOST_VERIFY = 20
+MOST_AHEAD = 100
+MOST_JOBS = 1000
+MOST_WAIT = 7 * 24 * 3600  # seconds
+LEAST_BANDWIDTH = 10_000  # bytes a second: below it uv takes the wheel that we hand on for a server that hangs
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Every setting; `sources` tells where each value came from.
 
-    `max_cache` is in bytes, None without a bound. `verify` is the number of fresh trials that both sides of a change need
-    on top of the first. `index` None: the usual settings of uv and pip decide. `nightly_index` None: PyTorch's own.
+    `bandwidth` is in bytes a second and `max_cache` in bytes, None without a bound. `verify` is the number of fresh trials
+    that both sides of a change need on top of the first. `index` None: the usual settings of uv and pip decide.
+    `nightly_index` None: PyTorch's own.
+    `jobs` are the slots, None: one for each GPU, one on the CPU. `ahead` environments are made before they are needed, for
+    at most `max_downloads` bytes in all (None: no bound). `wait_for_gpu` are the seconds for a card that others use.
     `repo` is a clone of the repository that the package is developed in; without it GitHub is asked, at `github_api`.
+    `thin`: `auto` when nightlies may be looked at thin first (`docs/speed.md`), else `off`.
     """
 
+    ahead: int
+    bandwidth: int | None
     cache: Path
     github_api: str | None
     index: str | None
+    jobs: int | None
     max_cache: int | None
+    max_downloads: int | None
     nightly_index: str | None
     repo: Path | None
+    thin: str
     verify: int
+    wait_for_gpu: int
     wheelhouse: Path | None
     sources: Mapping[str, str]
 
     def explain(self) -> list[tuple[str, str, str]]:
         """Name, value and source of every setting, for people."""
         shown = {
+            "ahead": str(self.ahead) if self.ahead else "off",
+            "bandwidth": f"{format_size(self.bandwidth)}/s" if self.bandwidth is not None else "no bound",
             "cache": str(self.cache),
             "github-api": _without_password(self.github_api) or "GitHub's own",
             "index": _without_password(self.index) or "as uv and pip are set up",
+            "jobs": str(self.jobs) if self.jobs else "one for each GPU, 1 on the CPU",
             "max-cache": format_size(self.max_cache) if self.max_cache is not None else "no bound",
+            "max-downloads": format_size(self.max_downloads) if self.max_downloads is not None else "no bound",
             "nightly-index": _without_password(self.nightly_index) or "PyTorch's own",
             "repo": str(self.repo) if self.repo else "none",
+            "thin": self.thin,
             "verify": str(self.verify),
+            "wait-for-gpu": f"{self.wait_for_gpu} s" if self.wait_for_gpu else "no",
             "wheelhouse": str(self.wheelhouse) if self.wheelhouse else "none",
         }
         return [(name, value, self.sources[name.replace("-", "_")]) for name, value in shown.items()]
@@ -66,6 +86,36 @@ def _size(value: object) -> int:
     return parse_size(str(value))
 
 
+def _whole(least: int, most: int) -> Callable[[object], int]:
+    """A reader of whole numbers in this range."""
+
+    def read(value: object) -> int:
+        if not re.fullmatch(r"-?[0-9]{1,9}", str(value)):
+            raise ValueError(f"not a whole number: {str(value)!r}")
+        number = int(str(value))
+        if not least <= number <= most:
+            raise ValueError(f"{number} is not between {least} and {most}")
+        return number
+
+    return read
+
+
+def _ahead(value: object) -> int:
+    return 0 if str(value) == "off" else _whole(0, MOST_AHEAD)(value)
+
+
+def _jobs(value: object) -> int | None:
+    return None if str(value) == "auto" else _whole(1, MOST_JOBS)(value)
+
+
+def _rate(value: object) -> int:
+    """Bytes a second: `20MB`, also written `20MB/s`."""
+    rate = parse_size(str(value).strip().removesuffix("/s"))
+    if rate < LEAST_BANDWIDTH:
+        raise ValueError(f"{rate} bytes a second is too little to fetch anything; the least is {LEAST_BANDWIDTH}")
+    return rate
+
+
 def _count(value: object) -> int:
     if not re.fullmatch(r"-?[0-9]{1,9}", str(value)):
         raise ValueError(f"not a whole number: {str(value)!r}")
@@ -73,6 +123,13 @@ def _count(value: object) -> int:
     if not 0 <= number <= MOST_VERIFY:
         raise ValueError(f"{number} is not between 0 and {MOST_VERIFY}")
     return number
+
+
+def _thin(value: object) -> str:
+    text = "off" if value is False else str(value)  # a file of settings may say `false`
+    if text not in {"auto", "off"}:
+        raise ValueError(f"{text!r} is neither auto nor off")
+    return text
 
 
 def _path(value: object) -> Path:
@@ -89,13 +146,19 @@ def _text(value: object) -> str:
 
 
 _READERS: Mapping[str, Callable[[object], Any]] = {
+    "ahead": _ahead,
+    "bandwidth": _rate,
     "cache": _path,
     "github_api": _address,
     "index": _text,
+    "jobs": _jobs,
     "max_cache": _size,
+    "max_downloads": _size,
     "nightly_index": _address,
     "repo": _path,
-    "verify": _count,
+    "thin": _thin,
+    "verify": _whole(0, MOST_VERIFY),
+    "wait_for_gpu": _whole(0, MOST_WAIT),
     "wheelhouse": _path,
 }
 
@@ -111,7 +174,8 @@ def read_settings(
     from_file = _read_file(file, named=bool(environ.get("BISECT_CONFIG")))
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
-    defaults: dict[str, object] = {"cache": _default_cache(environ, home, package), "verify": 2}
+    cache = _default_cache(environ, home, package)
+    defaults: dict[str, object] = {"ahead": 2, "cache": cache, "thin": "auto", "verify": 2, "wait_for_gpu": 0}
     for name in _READERS:
         variable = f"BISECT_{name.upper()}"
         places = (

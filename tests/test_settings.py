@@ -8,7 +8,10 @@ import pytest
 from bisect_tool.errors import SettingError
 from bisect_tool.settings import Settings, read_settings
 
-SETTINGS = ("cache", "github_api", "index", "max_cache", "nightly_index", "repo", "verify", "wheelhouse")
+SETTINGS = (
+    "ahead", "bandwidth", "cache", "github_api", "index", "jobs", "max_cache", "max_downloads", "nightly_index", "repo",
+    "thin", "verify", "wait_for_gpu", "wheelhouse",
+)  # fmt: skip
 
 
 def settings_file(home: Path, text: str) -> Path:
@@ -32,13 +35,19 @@ def refusal(home: Path, environ: dict[str, str] | None = None, **flags: object) 
 def test_the_defaults(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert dataclasses.asdict(found) == {
+        "ahead": 2,
+        "bandwidth": None,
         "cache": tmp_path / ".cache" / "bisect",
         "github_api": None,
         "index": None,
+        "jobs": None,
         "max_cache": None,
+        "max_downloads": None,
         "nightly_index": None,
         "repo": None,
+        "thin": "auto",
         "verify": 2,
+        "wait_for_gpu": 0,
         "wheelhouse": None,
         "sources": dict.fromkeys(SETTINGS, "default"),
     }
@@ -90,6 +99,7 @@ def test_a_path_is_relative_to_the_working_folder(tmp_path: Path, monkeypatch: p
     [
         ("verify", "21", "the setting verify cannot be used: 21 is not between 0 and 20"),
         ("verify", "-1", "the setting verify cannot be used: -1 is not between 0 and 20"),
+        ("thin", "on", "the setting thin cannot be used: 'on' is neither auto nor off"),
         ("verify", "two", "the setting verify cannot be used: not a whole number: 'two'"),
         (
             "max_cache",
@@ -141,6 +151,29 @@ def test_an_unknown_key_in_the_file(tmp_path: Path, key: str, meant: str) -> Non
     assert error.advice == f"keys are {', '.join(SETTINGS).replace('_', '-')}"
 
 
+@pytest.mark.parametrize(
+    ("setting", "given", "value"),
+    [
+        ("ahead", "off", 0),
+        ("ahead", "5", 5),
+        ("jobs", "auto", None),
+        ("jobs", "8", 8),
+        ("max_downloads", "20GB", 20 * 10**9),
+    ],
+)
+def test_the_settings_of_speed(tmp_path: Path, setting: str, given: str, value: int | None) -> None:
+    assert getattr(read(tmp_path, {f"BISECT_{setting.upper()}": given}), setting) == value
+
+
+@pytest.mark.parametrize(
+    ("setting", "given"),
+    [("ahead", "some"), ("jobs", "0"), ("jobs", "two"), ("max_downloads", "x"), ("wait_for_gpu", "-1")],
+)
+def test_a_setting_of_speed_that_makes_no_sense(tmp_path: Path, setting: str, given: str) -> None:
+    variable = f"BISECT_{setting.upper()}"
+    assert refusal(tmp_path, {variable: given}).where == variable
+
+
 @pytest.mark.parametrize("content", [b"verify = \n", b"title = '\xe9'\n", b"a = 1\na = 2\n"])
 def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
     file = settings_file(tmp_path, "")
@@ -180,23 +213,38 @@ def test_a_checkout_has_its_own_cache(tmp_path: Path) -> None:
     assert read_settings({"cache": "/x"}, {}, tmp_path, package=package).cache == Path("/x")
 
 
+@pytest.mark.parametrize("text", ["20MB", "20 MB/s", "20000000"])
+def test_a_bandwidth_is_bytes_a_second(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, bandwidth=text).bandwidth == 20_000_000
+
+
+def test_a_bandwidth_of_nearly_nothing_is_refused(tmp_path: Path) -> None:
+    assert "too little to fetch anything" in refusal(tmp_path, bandwidth="9kB").what
+
+
 def test_the_explanation(tmp_path: Path) -> None:
     found = read(tmp_path, {"BISECT_VERIFY": "3"}, cache="/x", index="https://me:secret@example.org/simple")
     assert found.explain() == [
+        ("ahead", "2", "default"),
+        ("bandwidth", "no bound", "default"),
         ("cache", "/x", "--cache"),
         ("github-api", "GitHub's own", "default"),
         ("index", "https://example.org/simple", "--index"),
+        ("jobs", "one for each GPU, 1 on the CPU", "default"),
         ("max-cache", "no bound", "default"),
+        ("max-downloads", "no bound", "default"),
         ("nightly-index", "PyTorch's own", "default"),
         ("repo", "none", "default"),
+        ("thin", "auto", "default"),
         ("verify", "3", "BISECT_VERIFY"),
+        ("wait-for-gpu", "no", "default"),
         ("wheelhouse", "none", "default"),
     ]
 
 
 @pytest.mark.parametrize("index", ["https://me:se@cret@example.org/x", "https://token@example.org/x"])
 def test_the_explanation_hides_every_credential(tmp_path: Path, index: str) -> None:
-    assert read(tmp_path, index=index).explain()[2][1] == "https://example.org/x"
+    assert dict(row[:2] for row in read(tmp_path, index=index).explain())["index"] == "https://example.org/x"
 
 
 def test_the_address_of_the_nightlies(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from bisect_tool import errors
+from bisect_tool.reports.checkup import checkup_schema
 from bisect_tool.reports.schema import report_schema
 from bisect_tool.spec.model import Case, Metric, NamedFailure, Samples, Spec
 from bisect_tool.spec.schema import json_schema
@@ -38,7 +39,11 @@ def exit_statuses() -> str:
     rows = [(int(status), status.name.lower().replace("_", " "), meaning) for status, meaning in meanings.items()]
     rows += [(kind.status, kind.__name__, _first_line(kind)) for kind in _kinds()]
     rows += [
-        (1, "findings", "`bisect cache verify` found a changed file, `bisect replay` a decision that differs"),
+        (
+            1,
+            "findings",
+            "`bisect cache verify` found a changed file, `bisect replay` a decision that differs, `bisect doctor` a problem",
+        ),
         (2, "usage", "the command line cannot be understood"),
         (errors.BisectError.status, "defect", "a defect of bisect itself; its traceback is printed"),
     ]
@@ -95,6 +100,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "spec.md": spec_reference,
     "spec-schema.json": lambda: json.dumps(json_schema(), indent=2) + "\n",
     "report-schema.json": lambda: json.dumps(report_schema(), indent=2) + "\n",
+    "doctor-schema.json": lambda: json.dumps(checkup_schema(), indent=2) + "\n",
 }
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
 
 from packaging.tags import Tag
+
+from bisect_tool.builds.python_files import PythonFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,8 @@ class Build:
     where the place gives no hash: its ETag or time of modification.
 
     A commit is a build too: its `revision` is the commit, its `version` the first digits of it. `is_source` says that it is
-    built from its source; `base` is the build whose binaries its Python files are laid over.
+    built from its source; `base` is the build whose binaries its Python files are laid over. `is_thin`: so are those of a
+    wheel, of which nothing else is fetched (`docs/speed.md`).
     """
 
     package: str
@@ -44,6 +48,7 @@ class Build:
     fingerprint: str | None = None
     base: Build | None = None
     is_source: bool = False
+    is_thin: bool = False
 
     @property
     def label(self) -> str:
@@ -56,6 +61,9 @@ class Build:
 
         A fingerprint says it all: the size may be known only some of the time.
         """
+        if self.base is not None and self.is_thin:
+            own = replace(self, base=None, is_thin=False).identity
+            return f"thin:{hashlib.sha256(own.encode()).hexdigest()[:32]} over {self.base.identity}"
         if self.base is not None:
             return f"commit:{self.revision} over {self.base.identity}"
         if self.is_source:
@@ -73,6 +81,7 @@ class LeftOutBecause(Enum):
     YANKED = "yanked"
     PRE_RELEASE = "a pre-release"
     NO_WHEEL = "without a wheel for this Python and platform"
+    DEVICE = "not for this GPU or its driver"
     PYTHON = "for other Python versions"
     DATE = "not of the dates asked for"
     MISSING = "missing"
@@ -186,12 +195,14 @@ class Layer:
     """Files to be laid over the environment of `Build.base`.
 
     `folders` are the top folders that the files belong to. `under` says how the base is installed, `changes` gives the files;
-    it may raise `HistoryUnavailable`.
+    it may raise `HistoryUnavailable`. `python` takes the place of `changes` for the Python part of another wheel; it may raise
+    `IndexUnreachable` and `NotReadable`.
     """
 
     folders: tuple[str, ...]
     under: Callable[[], Installation] = field(repr=False)
     changes: Callable[[], tuple[FileChange, ...]] = field(repr=False)
+    python: Callable[[], PythonFiles] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from pypi_simple import PYPI_SIMPLE_ENDPOINT
-
 from bisect_tool.errors import SettingError
 
 _VARIABLES = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
@@ -33,7 +31,7 @@ class IndexAddress:
     @property
     def is_default(self) -> bool:
         """Whether uv asks this index without being told."""
-        return self.url.rstrip("/") == PYPI_SIMPLE_ENDPOINT.rstrip("/")
+        return self.url.rstrip("/") == _usual().rstrip("/")
 
     def __str__(self) -> str:
         return without_credentials(self.url)
@@ -63,7 +61,14 @@ def find_index(
     for path, read in _files(environment, home, root):
         if path.is_file() and (url := read(path)):
             return _checked(url, str(path))
-    return IndexAddress(PYPI_SIMPLE_ENDPOINT, "the usual default")
+    return IndexAddress(_usual(), "the usual default")
+
+
+def _usual() -> str:
+    """The index that everybody asks; looked up late, because the library that knows it takes a while to load."""
+    from pypi_simple import PYPI_SIMPLE_ENDPOINT
+
+    return PYPI_SIMPLE_ENDPOINT
 
 
 def _checked(url: str, origin: str) -> IndexAddress:

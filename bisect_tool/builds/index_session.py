@@ -27,22 +27,24 @@ class _ShortRetry(Retry):
         return None if asked is None else min(asked, _LONGEST_WAIT)
 
 
-def open_session(pages: Path | None, *, backoff: float = 0.5, connections: int = 10) -> requests.Session:
-    """A session that tries three times and keeps pages in the folder `pages` for as long as their headers say.
+def open_session(
+    pages: Path | None, *, backoff: float = 0.5, connections: int = 10, tries: int = _TRIES
+) -> requests.Session:
+    """A session that tries several times and keeps pages in the folder `pages` for as long as their headers say.
 
     `backoff` is in seconds: the wait before the third try is twice that. `connections` are kept open for each host.
     """
     session = requests.Session()
     session.headers["User-Agent"] = f"bisect-tool/{__version__}"
-    adapter = _adapter(pages, backoff, connections)
+    adapter = _adapter(pages, backoff, connections, tries)
     session.mount("http://", adapter)
     session.mount("https://", adapter)
     return session
 
 
-def _adapter(pages: Path | None, backoff: float, connections: int) -> HTTPAdapter:
+def _adapter(pages: Path | None, backoff: float, connections: int, tries: int) -> HTTPAdapter:
     retries = _ShortRetry(
-        total=_TRIES - 1,
+        total=tries - 1,
         backoff_factor=backoff,
         status_forcelist=(429, 500, 502, 503, 504),
         raise_on_status=False,

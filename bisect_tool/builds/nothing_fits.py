@@ -12,6 +12,7 @@ _ADVICE = {
     LeftOutBecause.PRE_RELEASE: "Take pre-releases as builds with --pre.",
     LeftOutBecause.YANKED: "Take yanked versions as builds with --yanked.",
     LeftOutBecause.PYTHON: "Choose another Python with `python:` in the spec or --python.",
+    LeftOutBecause.DEVICE: "Update the driver, or use the CPU with --device cpu; `bisect doctor` says what runs here.",
     LeftOutBecause.NO_WHEEL: f"Use a machine that it has wheels for, or {_FOLDER}.",
 }
 

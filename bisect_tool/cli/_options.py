@@ -19,6 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def settings_options(function: F) -> F:
     """Where things lie and how much room they may take."""
     for option in (
+        click.option("--bandwidth", metavar="RATE", help="Bytes a second for the wheels of builds, for instance 20MB."),
         click.option("--max-cache", metavar="SIZE", help="Room for the cache, for instance 40GB."),
         click.option("--wheelhouse", metavar="DIR", help="The folder of the channel `wheelhouse`."),
         click.option("--nightly-index", metavar="URL", help="Index of the channel `nightly`; left out: PyTorch's own."),
@@ -42,7 +43,13 @@ def question_options(function: F) -> F:
             metavar="SECONDS",
             help="Time that a trial may take.",
         ),
+        click.option("--warm", metavar="MODE", help="Whether trials may be forked after the imports: auto or off."),
         click.option("--flaky", metavar="MODE", help="Whether failures come and go: auto, yes or no."),
+        click.option(
+            "--as-is", multiple=True, metavar="NAME", help="A package of the base that is taken as it is; `*` too."
+        ),
+        click.option("--base", metavar="BASE", help="isolated, or system: over the packages of the interpreter."),
+        click.option("--hold", multiple=True, metavar="REQ", help="A requirement that is the same for every build."),
         click.option("--requires", multiple=True, metavar="REQ", help="A further requirement; may be repeated."),
         click.option("--python", metavar="VERSION", help="Python version or interpreter."),
         click.option("--device", metavar="DEVICE", help="cuda or cpu."),
@@ -63,14 +70,20 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
     own: dict[str, object] = {
         name: flags.pop(name)
         for name in (
+            "ahead",
+            "bandwidth",
             "cache",
             "github_api",
             "index",
+            "jobs",
             "max_cache",
+            "max_downloads",
             "nightly_index",
             "repo",
             "wheelhouse",
             "verify",
+            "thin",
+            "wait_for_gpu",
         )
         if name in flags
     }
@@ -87,5 +100,6 @@ def adjusted_specs(paths: tuple[str, ...], flags: dict[str, Any]) -> list[ReadSp
 
 def changes_in(flags: dict[str, Any]) -> dict[str, Any]:
     """What the command line says instead of a spec, by key; takes it out of `flags`. A command need not have every flag."""
-    keys = ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "flaky", "device")
-    return {key: flags.pop(key, None) for key in keys}
+    keys = ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "flaky", "warm", "device")
+    more = ("base", "as_is", "hold")
+    return {key: flags.pop(key, None) for key in (*keys, *more)}

@@ -23,6 +23,7 @@ def command() -> None:
 def list_(**flags: Any) -> None:
     """Print what the cache holds and how much room it takes."""
     from bisect_tool.environments import room
+    from bisect_tool.environments.kept_wheels import kept_wheels
     from bisect_tool.quantities import format_size
 
     cache, _ = _open(flags)
@@ -32,9 +33,13 @@ def list_(**flags: Any) -> None:
             f"  {one.package:<20} {one.version:<32} {format_size(one.bytes_):>9}  {one.state:<9} "
             f"used {one.used:%Y-%m-%d %H:%M}"
         )
+    for kept in kept_wheels(cache):
+        begun = "fetched" if kept.here == kept.size else f"{format_size(kept.here)} of {format_size(kept.size)}"
+        click.echo(f"  {kept.label.package:<20} {kept.label.version:<32} {format_size(kept.here):>9}  wheel, {begun}")
     shared = room.size_of(cache.environments)
     click.echo(f"environments    {format_size(shared):>9}  (files shared with the wheels count once in the total)")
     click.echo(f"wheels of uv    {format_size(room.size_of(cache.uv)):>9}")
+    click.echo(f"wheels begun    {format_size(room.size_of(cache.wheels)):>9}")
     click.echo(f"logs of trials  {format_size(room.size_of(cache.trials)):>9}")
     click.echo(f"total           {format_size(room.size_of(cache.root)):>9}")
 
@@ -43,8 +48,9 @@ def list_(**flags: Any) -> None:
 @click.option("--all", "everything", is_flag=True, help="Remove every environment that is not in use.")
 @settings_options
 def prune(*, everything: bool, **flags: Any) -> None:
-    """Remove the environments that were not used for longest, until the cache is within --max-cache."""
+    """Remove wheels that were only begun and the environments that were not used for longest, down to --max-cache."""
     from bisect_tool.environments import room
+    from bisect_tool.environments.kept_wheels import kept_wheels, remove_kept
     from bisect_tool.quantities import format_size
 
     settings = read_settings_from(dict(flags))
@@ -54,6 +60,8 @@ def prune(*, everything: bool, **flags: Any) -> None:
     before = room.size_of(cache.root)
     if everything:
         gone = [one for one in room.occupants(cache) if room.remove_unused(cache, one)]
+        for kept in kept_wheels(cache):
+            remove_kept(cache, kept)
         uv.call("cache", "clean")
     else:
         gone = room.make_room(cache, uv, settings.max_cache or 0)
@@ -68,12 +76,17 @@ def prune(*, everything: bool, **flags: Any) -> None:
 def verify(*, remove: bool, **flags: Any) -> int:
     """Compare the files of every environment with what their wheels say."""
     from bisect_tool.environments import room
+    from bisect_tool.environments.kept_wheels import damaged_wheels, remove_kept
     from bisect_tool.environments.verify import verify as check
 
     cache, uv = _open(flags)
     findings = check(cache)
     for finding in findings:
         click.echo(str(finding))
+    for kept in damaged_wheels(cache):
+        # Nobody has it yet: it is fetched again when it is wanted.
+        if remove_kept(cache, kept):
+            click.echo(f"removed the damaged wheel of {kept.label.package} {kept.label.version}")
     if not findings:
         click.echo("every environment is as it was installed")
         return 0

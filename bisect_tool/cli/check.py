@@ -13,9 +13,10 @@ from bisect_tool.cli._options import adjusted_specs, question_options, read_sett
 @click.command()
 @click.argument("specs", nargs=-1, required=True, metavar="SPEC…")
 @click.option("--no-plan", is_flag=True, help="Only look for mistakes; needs no network.")
+@click.option("--refresh", is_flag=True, help="Ask the index again, also what it was asked less than an hour ago.")
 @question_options
 @settings_options
-def command(specs: tuple[str, ...], *, no_plan: bool, **flags: Any) -> None:
+def command(specs: tuple[str, ...], *, no_plan: bool, refresh: bool, **flags: Any) -> None:
     """Report every mistake in SPECs, and print the plan: builds, steps, downloads, time and disk."""
     settings = read_settings_from(flags)
     read = adjusted_specs(specs, flags)
@@ -28,7 +29,7 @@ def command(specs: tuple[str, ...], *, no_plan: bool, **flags: Any) -> None:
     from bisect_tool.runs.surveying import Wishes
 
     workshop = open_workshop(settings, os.environ)
-    for estimate in estimate_specs(workshop, read, Wishes(pre=flags["pre"], yanked=flags["yanked"])):
+    for estimate in estimate_specs(workshop, read, Wishes(pre=flags["pre"], yanked=flags["yanked"], refresh=refresh)):
         click.echo()
         for line in estimate.lines():
             click.echo(line)

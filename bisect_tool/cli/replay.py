@@ -34,7 +34,7 @@ def command(run: str | None, *, quiet: bool, **flags: Any) -> int:
     try:
         if run is None:
             return _list(results)
-        found = _find(results.runs(), run)
+        found = find_run(results.runs(), run)
         return _checked(found, _lines(results, found.id), quiet=quiet)
     finally:
         results.close()
@@ -51,7 +51,8 @@ def _list(results: Results) -> int:
     return 0
 
 
-def _find(runs: list[StoredRun], wanted: str) -> StoredRun:
+def find_run(runs: list[StoredRun], wanted: str) -> StoredRun:
+    """The run whose id begins with `wanted`; `last` is the newest. Raises `click.UsageError`."""
     found = runs[:1] if wanted == "last" else [run for run in runs if run.id.startswith(wanted)]
     if len(found) != 1:
         many = "several runs begin" if found else "no run begins"

@@ -45,6 +45,11 @@ def _format_options(function: Any) -> Any:
     default="none",
     help="history: look first where the commits between the builds fit the failure; the answer stays the same.",
 )
+@click.option(
+    "--thin",
+    metavar="MODE",
+    help="auto: nightlies are looked at thin first where that saves downloads; the answer rests on whole ones. Or off.",
+)
 @click.option("--trust", is_flag=True, help="Believe one trial of a build: nothing is run again to verify it.")
 @click.option(
     "--confidence",
@@ -54,11 +59,30 @@ def _format_options(function: Any) -> Any:
     help="How sure the change of a failure that comes and goes must be before it is named (0.99).",
 )
 @click.option("--fresh", is_flag=True, help="Do not use stored results.")
+@click.option("--refresh", is_flag=True, help="Ask the index again, also what it was asked less than an hour ago.")
 @click.option("--explain", is_flag=True, help="Say for each decision what was known and why this build was next.")
 @click.option(
     "--isolate", is_flag=True, help="Find out which part makes the change: Python, binaries, triton, CUDA, others."
 )
+@click.option(
+    "--diagnose",
+    is_flag=True,
+    help="Find out which part of the compiler makes the failure, on both builds of a change.",
+)
+@click.option(
+    "--diagnose-jobs",
+    type=click.IntRange(1, 64),
+    default=1,
+    metavar="N",
+    help="Trials of a diagnosis that run side by side, also on one GPU (1).",
+)
 @click.option("--retry-untestable", is_flag=True, help="Try builds again that could not be installed or imported.")
+@click.option(
+    "--jobs", metavar="N", help="Slots, each with a trial at a time; left out: one for each GPU, 1 on the CPU."
+)
+@click.option("--ahead", metavar="N", help="Environments to make before they are needed, or off (2).")
+@click.option("--max-downloads", metavar="SIZE", help="Bytes that the run may fetch, for instance 20GB.")
+@click.option("--wait-for-gpu", metavar="SECONDS", help="Wait so long for a GPU that other processes use (0).")
 @_format_options
 @settings_options
 @click.option("--plain", is_flag=True, help="Plain lines instead of the live view.")
@@ -68,8 +92,11 @@ def command(
     scan: int | None,
     *,
     fresh: bool,
+    refresh: bool,
     explain: bool,
     isolate: bool,
+    diagnose: bool,
+    diagnose_jobs: int,
     retry_untestable: bool,
     **flags: Any,
 ) -> int:
@@ -93,6 +120,10 @@ def command(
         explain=explain,
         prior=flags.pop("prior"),
         isolate=isolate,
+        diagnose=diagnose,
+        diagnose_jobs=diagnose_jobs,
+        thin=settings.thin,
+        refresh=refresh or fresh,
     )
     workshop = open_workshop(settings, os.environ)
     try:

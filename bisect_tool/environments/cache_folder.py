@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +41,11 @@ class CacheFolder:
     def pages(self) -> Path:
         """Pages of package indexes, as HTTP allows them to be kept."""
         return self.root / "pages"
+
+    @property
+    def wheels(self) -> Path:
+        """Wheels on their way: what is here of each, until uv has unpacked it."""
+        return self.root / "wheels"
 
     @property
     def repositories(self) -> Path:
@@ -102,6 +108,30 @@ def _prove_writable(root: Path) -> None:
     probe = root / f".write-probe-{os.getpid()}"
     probe.write_bytes(b"x")
     probe.unlink()
+
+
+def copies_because(cache: CacheFolder, environ: Mapping[str, str]) -> str | None:
+    """Why files of wheels would be copied into each environment instead of linked; None where they are linked.
+
+    Raises `CacheNotWritable`, `DiskFull`.
+    """
+    costs = "each environment takes as much room and time as its wheels unpacked"
+    if (mode := environ.get("UV_LINK_MODE", "")) == "copy":
+        return f"UV_LINK_MODE is {mode}: {costs}"
+    probe, link = (folder / f".link-probe-{os.getpid()}" for folder in (cache.uv, cache.environments))
+    try:
+        probe.write_bytes(b"x")
+        os.link(probe, link)
+    except OSError as error:
+        if error.errno == errno.EXDEV:
+            return f"{cache.uv} and {cache.environments} are on two file systems: {costs}"
+        if error.errno in {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK}:
+            return f"the file system of {cache.root} has no hard links: {costs}"
+        raise cannot_write(error, cache.root) from error
+    finally:
+        link.unlink(missing_ok=True)
+        probe.unlink(missing_ok=True)
+    return None
 
 
 def cannot_write(error: OSError, root: Path) -> CacheNotWritable | DiskFull:

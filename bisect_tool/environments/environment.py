@@ -2,70 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Self
 
-from bisect_tool.builds.build import Build, Installation
-from bisect_tool.environments import installing, locks, making, room
+from bisect_tool.builds.build import Installation
+from bisect_tool.environments import installing, locks, making, marks, room
 from bisect_tool.environments.cache_folder import CacheFolder, disk_full
+from bisect_tool.environments.environment_key import EnvironmentKey
 from bisect_tool.environments.health import NO_SPACE, Health, NotHealthy, ProbeBroke, prove
-from bisect_tool.environments.interpreter import Interpreter
+from bisect_tool.environments.holding import Standing
+from bisect_tool.environments.layering import NOT_VALID
+from bisect_tool.environments.marks import MARK, remove
 from bisect_tool.environments.mixing import Swap, mix
-from bisect_tool.environments.uv import Download, Uv
+from bisect_tool.environments.steps import Checking, Making, Step, Trouble, Waiting
+from bisect_tool.environments.uv import Uv
+from bisect_tool.environments.wheels import Wheels
 from bisect_tool.errors import MachineFault
+from bisect_tool.stopping import Stop
 
-MARK = "bisect-environment.json"
-FORMAT = 1
+# What other rooms need of an environment, from one place.
+__all__ = [
+    "MARK", "BuildUnusable", "Checking", "Environment", "EnvironmentKey", "Environments", "Making", "Step", "Trouble",
+    "Waiting", "remove",
+]  # fmt: skip
 
 
 class BuildUnusable(Exception):
     """The build cannot be installed or does not work at all; the text is the reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class EnvironmentKey:
-    """What an environment is made of; equal keys share one environment.
-
-    `requires` are the spec's requirements. `base_system` puts it on top of the interpreter's own packages.
-    """
-
-    build: Build
-    interpreter: Interpreter
-    requires: tuple[str, ...] = ()
-    base_system: bool = False
-
-    @property
-    def digest(self) -> str:
-        """Sixteen hexadecimal digits over everything that the content depends on."""
-        parts = (
-            self.build.package,
-            self.build.identity,
-            self.interpreter.identity,
-            *sorted(self.requires),
-            f"system:{self.interpreter.path}" if self.base_system else "isolated",
-        )
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-    @property
-    def base(self) -> EnvironmentKey | None:
-        """That of the environment which this one is laid over; None for one that stands alone."""
-        return replace(self, build=self.build.base) if self.build.base is not None else None
-
-    @property
-    def folder_name(self) -> str:
-        """Readable and unique: `torch-2.14.1-cpython-3.11.7-x86_64-0123456789abcdef`."""
-        readable = f"{self.build.package}-{self.build.version}-{self.interpreter.identity}"
-        return f"{re.sub(r'[^A-Za-z0-9._+-]', '_', readable)[:100]}-{self.digest}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,37 +53,12 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """Another process makes this environment."""
-
-
-@dataclass(frozen=True, slots=True)
-class Making:
-    """The environment is being made."""
-
-
-@dataclass(frozen=True, slots=True)
-class Checking:
-    """The health check runs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """An attempt failed through no fault of the build and is made again."""
-
-    reason: str
-    attempt: int
-    of: int
-
-
-Step = Waiting | Making | Checking | Download | Trouble
-
-
-@dataclass(frozen=True, slots=True)
 class Environments:
     """Makes environments in a cache. `max_cache` bounds its size in bytes; `environ` is what processes may inherit of.
 
-    `sleep` waits so many seconds between two attempts at a download.
+    `sleep` waits so many seconds between two attempts at a download. `bandwidth` bounds the bytes a second of the wheels of
+    builds, over everything that uses this cache; None does not. `stop` ends the making from another thread: see
+    `stopped_by`.
     """
 
     cache: CacheFolder
@@ -122,10 +66,16 @@ class Environments:
     environ: Mapping[str, str] = field(repr=False)
     max_cache: int | None = None
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    bandwidth: int | None = None
+    stop: Stop = field(default_factory=Stop, repr=False, compare=False)
+
+    def stopped_by(self, stop: Stop) -> Self:
+        """The same, but whatever is being made ends with `Cancelled` when `stop` is set, and its processes with it."""
+        return replace(self, uv=replace(self.uv, stop=stop), stop=stop, sleep=stop.sleep)
 
     def is_ready(self, key: EnvironmentKey) -> bool:
         """Whether the environment is there; it may be gone a moment later."""
-        return _read_mark(self._folder(key)).get("state") == "ready"
+        return marks.read_mark(self._folder(key)).get("state") == "ready"
 
     @contextmanager
     def use(
@@ -195,14 +145,14 @@ class Environments:
         folder, lock = self._folder(key), self.cache.locks / f"{key.folder_name}.lock"
         cached, seconds = True, 0.0
         while True:
-            with locks.shared(lock, lambda: tell(Waiting())):
-                health = _health_of(folder, device)
+            with locks.shared(lock, lambda: tell(Waiting()), self.stop):
+                health = marks.health_of(folder, device)
                 if health is not None:
-                    _touch(folder)
+                    marks.touch(folder)
                     yield Environment(folder, health, cached, seconds)
                     return
             started = time.monotonic()
-            with locks.exclusive(lock, lambda: tell(Waiting())):
+            with locks.exclusive(lock, lambda: tell(Waiting()), self.stop):
                 made = self._ensure(key, folder, install, device, as_of, tell)
             cached, seconds = cached and not made, time.monotonic() - started
 
@@ -219,19 +169,19 @@ class Environments:
         tell: Callable[[Step], None],
     ) -> bool:
         """Make the environment and prove it on `device`, under the exclusive lock; gives whether it was made now."""
-        make = _read_mark(folder).get("state") != "ready"
+        make = marks.read_mark(folder).get("state") != "ready"
         try:
             if make:
                 self._make(key, folder, install(), as_of, tell)
-            if _health_of(folder, device) is None:
+            if marks.health_of(folder, device) is None:
                 self._prove(key, folder, device, tell)
         except OSError as error:
             if make:
-                _discard(folder)
+                marks.discard(folder)
             raise (disk_full(self.cache.root) if error.errno in room.FULL else _machine(error, folder)) from error
         except BaseException:
             if make:
-                _discard(folder)
+                marks.discard(folder)
             raise
         return make
 
@@ -248,37 +198,40 @@ class Environments:
         if self.max_cache is not None:
             room.make_room(self.cache, self.uv, self.max_cache, needed=room.likely_size(key.build))
         folder.mkdir(parents=True)
-        _write_mark(folder, {"state": "making", "key": _described(key)})
+        marks.write_mark(folder, {"state": "making", "key": marks.described(key)})
         order = installing.Order(
             build=key.build,
             installation=installation,
             interpreter=key.interpreter,
             requires=key.requires,
             base_system=key.base_system,
-            as_of=as_of,
+            # What is held is the same for every build, and so is what it needs.
+            as_of=None if key.hold else as_of,
+            hold=key.hold,
         )
         base = self._folder(key.base) if key.base is not None else None
         try:
             notes = making.fill(
                 order,
-                making.Site(folder, self.uv, self.environ, base),
+                making.Site(folder, self.uv, self.environ, base, Wheels(self.cache, self.environ, self.bandwidth)),
                 on_download=tell,
                 on_trouble=lambda *what: tell(Trouble(*what)),
+                on_wait=lambda: tell(Waiting()),
                 sleep=self.sleep,
             )
         except installing.NotInstallable as error:
             raise BuildUnusable(str(error)) from error
-        _write_mark(folder, {"state": "installed", "key": _described(key), "notes": notes, "health": {}})
+        marks.write_mark(folder, {"state": "installed", "key": marks.described(key), "notes": notes, "health": {}})
 
     def _prove(self, key: EnvironmentKey, folder: Path, device: str, tell: Callable[[Step], None]) -> None:
         tell(Checking())
         health = self._proven(key, folder, device, tell)
-        mark = _read_mark(folder)
+        mark = marks.read_mark(folder)
         mark["state"] = "ready"
         mark["health"] = {**mark.get("health", {}), device: asdict(health)}
         mark["bytes"] = room.size_of(folder)
-        _write_mark(folder, mark)
-        _touch(folder)
+        marks.write_mark(folder, mark)
+        marks.touch(folder)
 
     def _proven(self, key: EnvironmentKey, folder: Path, device: str, tell: Callable[[Step], None]) -> Health:
         attempts, reason = 2, ""
@@ -290,10 +243,11 @@ class Environments:
                     device=device,
                     environ=self.environ,
                     scratch=folder / "scratch",
-                    base_system=key.base_system,
+                    standing=Standing(key.base_system, key.hold, key.as_is),
+                    stop=self.stop,
                 )
             except NotHealthy as error:
-                where = "overlay not valid here: " if key.base is not None else ""
+                where = NOT_VALID if key.base is not None else ""
                 raise BuildUnusable(f"{where}{error}") from error
             except ProbeBroke as error:
                 reason = str(error)
@@ -315,82 +269,9 @@ def _under(installation: Installation) -> Installation:
     return installation.layer.under()
 
 
-def remove(folder: Path) -> None:
-    """Remove an environment; a link and a folder without our mark are left alone, because they are not ours."""
-    if not folder.exists() and not folder.is_symlink():
-        return
-    if folder.is_symlink() or (not (folder / MARK).exists() and _has_more_than_a_part(folder)):
-        raise MachineFault(
-            "a folder without the mark of bisect lies where an environment belongs",
-            where=str(folder),
-            advice="move it away; bisect deletes only what it made itself",
-        )
-    # The mark goes last, so that a removal that was interrupted can be taken up again.
-    for child in folder.iterdir():
-        if child.name != MARK:
-            shutil.rmtree(child) if child.is_dir() and not child.is_symlink() else child.unlink()
-    shutil.rmtree(folder)
-
-
-def _has_more_than_a_part(folder: Path) -> bool:
-    """An interrupted start leaves nothing but the first piece of the mark."""
-    return any(child.name != f"{MARK}.part" for child in folder.iterdir())
-
-
-def _discard(folder: Path) -> None:
-    """Remove what was half made; what cannot be removed now is not taken for ready, and goes before the next attempt."""
-    with suppress(OSError, MachineFault):
-        remove(folder)
-
-
 def _machine(error: OSError, folder: Path) -> MachineFault:
     return MachineFault(
         f"an environment could not be made: {error.strerror or error}",
         where=str(error.filename or folder),
         advice="see to the cause, then run the same command again; nothing learned so far is lost",
     )
-
-
-def _described(key: EnvironmentKey) -> dict[str, Any]:
-    return {
-        "package": key.build.package,
-        "version": key.build.version,
-        "identity": key.build.identity,
-        "python": key.interpreter.identity,
-        "requires": list(key.requires),
-        "base": "system" if key.base_system else "isolated",
-    }
-
-
-def _read_mark(folder: Path) -> dict[str, Any]:
-    try:
-        mark = json.loads((folder / MARK).read_text())
-    except (OSError, ValueError):
-        return {}  # no environment, or one whose making was interrupted in the middle of the mark: made again
-    return mark if isinstance(mark, dict) and mark.get("format") == FORMAT else {}
-
-
-def _write_mark(folder: Path, mark: Mapping[str, Any]) -> None:
-    text = json.dumps({"format": FORMAT, **mark, "changed": datetime.now(UTC).isoformat()}, indent=1)
-    part = folder / f"{MARK}.part"
-    part.write_text(text + "\n")
-    part.replace(folder / MARK)
-
-
-def _touch(folder: Path) -> None:
-    # Without it the environment only looks as if nobody had used it.
-    with suppress(OSError):
-        (folder / room.USED).touch()
-
-
-def _health_of(folder: Path, device: str) -> Health | None:
-    mark = _read_mark(folder)
-    if mark.get("state") != "ready":
-        return None
-    found = mark["health"].get(device)
-    return None if found is None else Health(**found)
-
-
-def keys_of(marks: Sequence[Path]) -> list[dict[str, Any]]:
-    """What the marks of several environments say, for listing."""
-    return [_read_mark(folder) for folder in marks]

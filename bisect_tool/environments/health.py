@@ -15,13 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from bisect_tool.builds.build import Build
+from bisect_tool.environments.holding import INSTEAD, Standing, overridden, taken, unmet
 from bisect_tool.environments.isolation import isolated_environment
 from bisect_tool.environments.uv import die_with_parent
+from bisect_tool.stopping import Stop
 
 PROBE = Path(__file__).with_name("health_probe.py")
 NO_SPACE = "No space left on device"
@@ -54,33 +56,52 @@ class ProbeBroke(Exception):
 
 
 def prove(
-    build: Build, programs: Path, *, device: str, environ: Mapping[str, str], scratch: Path, base_system: bool
+    build: Build,
+    programs: Path,
+    *,
+    device: str,
+    environ: Mapping[str, str],
+    scratch: Path,
+    standing: Standing,
+    stop: Stop | None = None,
 ) -> Health:
-    """Import the build in its environment and compare it with what was meant.
+    """Import the build in its environment and compare it with what was meant; `standing` says what may be otherwise.
 
-    Raises `NotHealthy` with the reason, `ProbeBroke` when the probe was killed.
+    Raises `NotHealthy` with the reason, `ProbeBroke` when the probe was killed, `Cancelled` when `stop` ended it.
     """
+    stop = stop or Stop()
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch, prefix="health-", ignore_cleanup_errors=True) as folder:
-        found = _run_probe(build, programs, device, environ, Path(folder))
+        found = _run_probe(build, programs, device, environ, Path(folder), standing.hold, stop)
     _compare(build, found, programs)
-    if base_system:
-        _check_requirements(found)
-    facts = found.get("torch") or {}
+    if found.get("unfit"):
+        raise NotHealthy(found["unfit"])
+    instead = _check_requirements(found, standing) if standing.base_system else overridden(found)
+    facts = {**(found.get("torch") or {}), **({INSTEAD: instead} if instead else {})}
     is_commit = build.is_source or build.base is not None
     names_itself = canonicalize_name(build.package) == "torch" and not is_commit
     revision = facts.get("git_version") if names_itself else build.revision
     return Health(found["version"], revision, found["python"], found["packages"], facts)
 
 
-def _run_probe(build: Build, programs: Path, device: str, environ: Mapping[str, str], folder: Path) -> dict[str, Any]:
+def _run_probe(
+    build: Build,
+    programs: Path,
+    device: str,
+    environ: Mapping[str, str],
+    folder: Path,
+    hold: tuple[str, ...],
+    stop: Stop,
+) -> dict[str, Any]:
     work = folder / "work"
     work.mkdir()
     # A copy, so that the folder of this tool is not the first on the probe's path.
     script = shutil.copy(PROBE, work / "bisect_health_probe.py")
-    command = [str(programs / "python"), str(script), build.package, device]
+    held = [build.package, *(Requirement(text).name for text in hold)] if hold else []
+    command = [str(programs / "python"), str(script), build.package, device, *held]
     variables = isolated_environment(environ, scratch=folder / "caches", programs=programs, device=device)
-    status = _run(command, variables, folder)
+    status = _run(command, variables, folder, stop)
+    stop.check()
     printed, errors = ((folder / name).read_text("utf-8", "replace") for name in ("printed", "errors"))
     if status in {-9, -15, -2}:
         raise ProbeBroke(f"the health check was ended from outside by signal {-status}")
@@ -93,7 +114,7 @@ def _run_probe(build: Build, programs: Path, device: str, environ: Mapping[str, 
         raise NotHealthy(f"the health check printed something else: {printed[-200:]!r}") from error
 
 
-def _run(command: list[str], variables: Mapping[str, str], folder: Path) -> int:
+def _run(command: list[str], variables: Mapping[str, str], folder: Path, stop: Stop) -> int:
     """Run the probe; its output goes to the files `printed` and `errors`, which nobody can hold open as a pipe.
 
     What a package starts when it is imported is ended with the probe.
@@ -110,13 +131,21 @@ def _run(command: list[str], variables: Mapping[str, str], folder: Path) -> int:
             preexec_fn=die_with_parent,  # noqa: PLW1509  see there
         )
     try:
-        return process.wait(TIMEOUT)
+        with stop.ending(lambda: _kill(process)):
+            return process.wait(TIMEOUT)
     except subprocess.TimeoutExpired as error:
         raise ProbeBroke(f"the health check took more than {TIMEOUT:.0f} s") from error
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the probe from another thread, unless it has ended by itself."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _last_words(status: int, text: str) -> str:
@@ -162,17 +191,17 @@ def _same_version(meant: str, found: str) -> bool:
     return left == right if left.local else left.public == right.public
 
 
-def _check_requirements(found: Mapping[str, Any]) -> None:
-    """With `base: system` nothing is resolved, so that what the build needs must be there already."""
-    for text in found["requires"]:
-        try:
-            need = Requirement(text)
-        except InvalidRequirement:
+def _check_requirements(found: Mapping[str, Any], standing: Standing) -> list[str]:
+    """With `base: system` nothing is resolved, so that what the build needs must be there already.
+
+    Gives a sentence for each package that the spec takes as it is.
+    """
+    said = []
+    for need, have in unmet(found["requires"], found["packages"], found["python"]):
+        if standing.takes(need.name):
+            said.append(taken(need, have))
             continue
-        if need.marker is not None and not need.marker.evaluate({"extra": ""}):
-            continue
-        have = found["packages"].get(canonicalize_name(need.name))
         if have is None:
             raise NotHealthy(f"needs {need.name}, which the base interpreter does not have: add it to `requires:`")
-        if not need.specifier.contains(have, prereleases=True):
-            raise NotHealthy(f"needs {need.name}{need.specifier}, and the base interpreter has {have}")
+        raise NotHealthy(f"needs {need.name}{need.specifier}, and the base interpreter has {have}")
+    return said

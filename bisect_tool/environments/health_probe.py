@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import platform
+import re
 import sys
 import sysconfig
 
@@ -51,6 +52,40 @@ def unmet(distribution):
     return list(distribution.requires or ())
 
 
+def wishes(names):
+    """What any distribution requires of these, by their canonical names: its name and version, and the requirement."""
+    found = []
+    seen = set()
+    for distribution in importlib.metadata.distributions():
+        name = canonical(distribution.metadata["Name"] or "")
+        if name in seen:
+            continue
+        seen.add(name)
+        for text in distribution.requires or ():
+            if canonical(re.split(r"[^A-Za-z0-9._-]", text.strip(), maxsplit=1)[0]) in names:
+                found.append([name, distribution.version, text])
+    return found
+
+
+def unfit(torch):
+    """Why the GPU cannot run the code of this torch, None when it can or torch does not tell.
+
+    Code for sm_80 runs on 8.0 to 8.9; compute_90 (PTX) also on everything newer. CUDA C++ programming guide, "Binary
+    compatibility" and "PTX compatibility".
+    """
+    have = torch.cuda.get_arch_list()
+    gpu = torch.cuda.get_device_capability(0)
+    codes = [re.match(r"(sm|compute)_(\d+)(\d)[a-z]*$", one) for one in have]
+    if not have or not all(codes):
+        return None
+    for kind, major, minor in (code.groups() for code in codes):
+        made_for = (int(major), int(minor))
+        if made_for <= gpu and (kind == "compute" or made_for[0] == gpu[0]):
+            return None
+    said = "is built for %s, and this GPU, a %s, is sm_%d%d"
+    return said % (", ".join(have), torch.cuda.get_device_name(0), gpu[0], gpu[1])
+
+
 def torch_facts(device):
     import torch
 
@@ -61,6 +96,10 @@ def torch_facts(device):
         "hip": getattr(torch.version, "hip", None),
         "file": torch.__file__,
     }
+    if device == "cuda":
+        facts["unfit"] = unfit(torch)
+        if facts["unfit"]:
+            return facts
     one = torch.ones(4, device=device)
     if float((one + one).sum().item()) != 8.0:
         raise RuntimeError("4 x (1 + 1) is not 8 on device " + device)
@@ -82,7 +121,7 @@ def torch_facts(device):
     return facts
 
 
-def probe(package, device):
+def probe(package, device, held):
     distribution = importlib.metadata.distribution(package)
     modules = modules_of(distribution)
     files = {}
@@ -108,11 +147,13 @@ def probe(package, device):
         facts["torch"] = torch_facts(device)
     elif "torch" in facts["packages"] and device != "cpu":
         facts["torch"] = torch_facts(device)
+    facts["unfit"] = facts.get("torch", {}).pop("unfit", None)
+    facts["wishes"] = wishes({canonical(name) for name in held})
     return facts
 
 
 if __name__ == "__main__":
-    found = probe(sys.argv[1], sys.argv[2])
+    found = probe(sys.argv[1], sys.argv[2], sys.argv[3:])
     sys.stdout.flush()
     print("\n" + json.dumps(found))
     sys.stdout.flush()

@@ -9,22 +9,25 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO
 from urllib.parse import unquote
 
 from packaging.requirements import Requirement
-from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
 
 from bisect_tool.builds.build import Build, Installation, Wanted
 from bisect_tool.builds.channel import Access, open_channel
 from bisect_tool.builds.fitting import target_for
+from bisect_tool.environments.holding import is_pinned, pinned_by
 from bisect_tool.environments.interpreter import Interpreter
 from bisect_tool.environments.uv import Download, Uv, uv_missing
 from bisect_tool.environments.uv_errors import Blame, UvFailure
+from bisect_tool.environments.wheels import Offer, Wheels
 from bisect_tool.errors import (
     BisectError,
     CacheNotWritable,
@@ -50,7 +53,10 @@ class NotInstallable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to install. `as_of`: other requirements are resolved as of this moment; None when the index has no times."""
+    """What to install. `as_of`: other requirements are resolved as of this moment; None when the index has no times.
+
+    `hold` are requirements that are as they say whatever anything else asks for.
+    """
 
     build: Build
     installation: Installation
@@ -58,6 +64,12 @@ class Order:
     requires: tuple[str, ...]
     base_system: bool
     as_of: datetime | None
+    hold: tuple[str, ...] = ()
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Everything that is required beside the build, each once."""
+        return tuple(dict.fromkeys((*self.requires, *self.hold)))
 
 
 def install(
@@ -68,25 +80,97 @@ def install(
     on_download: Callable[[Download], None],
     on_trouble: Callable[[str, int, int], None],
     sleep: Callable[[float], None] = time.sleep,
+    wheels: Wheels | None = None,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> list[str]:
     """Make `venv` and install the build and what it needs; gives notes for the report.
 
+    `wheels` fetches the wheel of the build; None leaves that to uv. `on_wait` hears that another process fetches it now.
     Raises `NotInstallable` when the build is to blame, a `BisectError` when it is not.
     """
     make_venv(order, venv, uv)
+    bare = tuple(text for text in order.requires if _is_bare(text)) if order.base_system else ()
     notes: list[str] = []
-    for grace in GRACE:
-        failure = _attempts(order, venv, uv, grace, on_download, on_trouble, sleep)
-        if failure is not None and failure.blame is Blame.UNSATISFIABLE:
-            if order.as_of is not None and grace != GRACE[-1]:
-                notes.append(f"nothing fits as of {order.as_of + grace:%Y-%m-%d}: {failure.reason}")
-                continue
-            failure = _asked_afresh(order, venv, uv, grace, failure, on_download)
-        if failure is not None:
-            raise _blamed(order, uv, failure)
-        break
+    with _offered(order, uv, wheels, on_download, on_wait) as offer:
+        requires = tuple(text for text in order.requires if text not in bare)
+        first = replace(order, installation=offer.installation, requires=requires)
+        failure = _resolved(first, venv, offer, notes, on_trouble, sleep)
+        if failure is None and bare:
+            _add_pinned(first, bare, venv, offer, on_trouble, sleep)
+        offer.is_taken = failure is None
+    if failure is not None:
+        raise _blamed(order, offer, failure)
     _add_hook(venv)
     return notes
+
+
+def _offered(
+    order: Order,
+    uv: Uv,
+    wheels: Wheels | None,
+    on_download: Callable[[Download], None],
+    on_wait: Callable[[], None],
+) -> AbstractContextManager[Offer]:
+    if wheels is None:
+        return nullcontext(Offer(order.installation, uv, on_download))
+    return wheels.offered(order.build, order.installation, uv, on_download, on_wait)
+
+
+def _resolved(
+    order: Order,
+    venv: Path,
+    offer: Offer,
+    notes: list[str],
+    on_trouble: Callable[[str, int, int], None],
+    sleep: Callable[[float], None],
+) -> UvFailure | None:
+    """Install as of the date of the build, and where nothing fits as of somewhat later; None when it worked."""
+    for grace in GRACE:
+        failure = _attempts(order, venv, offer, grace, on_trouble, sleep)
+        if failure is None or failure.blame is not Blame.UNSATISFIABLE:
+            return failure
+        if order.as_of is None or grace == GRACE[-1]:
+            return _asked_afresh(order, venv, offer, grace, failure)
+        notes.append(f"nothing fits as of {order.as_of + grace:%Y-%m-%d}: {failure.reason}")
+    raise AssertionError("the last period of grace ends the loop")
+
+
+def _is_bare(text: str) -> bool:
+    need = Requirement(text)
+    return need.url is None and not need.specifier
+
+
+def _add_pinned(
+    order: Order,
+    bare: tuple[str, ...],
+    venv: Path,
+    offer: Offer,
+    on_trouble: Callable[[str, int, int], None],
+    sleep: Callable[[float], None],
+) -> None:
+    """Put packages beside the build, over those of the base, in the versions that the build itself asks for.
+
+    With `base: system` nothing is resolved: a bare name would bring in the newest version there is. Raises
+    `NotInstallable` where they cannot be had.
+    """
+    own = requires_of(venv, order.build.package)
+    pins = tuple(dict.fromkeys(pinned_by(own, Requirement(text).name, order.interpreter.version) for text in bare))
+    pinned = replace(order, requires=pins)
+    failure = _attempts(pinned, venv, offer, GRACE[-1], on_trouble, sleep)
+    if failure is None:
+        return
+    # What no build asks for is a mistake of the spec, which `_blamed` tells.
+    if failure.blame is Blame.UNSATISFIABLE and not all(_is_bare(text) for text in pins):
+        raise NotInstallable(f"what it asks for cannot be had, {' and '.join(pins)}: {failure.reason}")
+    raise _blamed(pinned, offer, failure)
+
+
+def requires_of(venv: Path, package: str) -> tuple[str, ...]:
+    """The Requires-Dist lines of a distribution that is installed in an environment."""
+    for found in distributions(path=[str(purelib_of(venv))]):
+        if canonicalize_name(found.metadata["Name"]) == canonicalize_name(package):
+            return tuple(found.requires or ())
+    return ()
 
 
 def make_venv(order: Order, venv: Path, uv: Uv) -> None:
@@ -107,18 +191,18 @@ def make_venv(order: Order, venv: Path, uv: Uv) -> None:
 def _attempts(
     order: Order,
     venv: Path,
-    uv: Uv,
+    offer: Offer,
     grace: timedelta,
-    on_download: Callable[[Download], None],
     on_trouble: Callable[[str, int, int], None],
     sleep: Callable[[float], None],
 ) -> UvFailure | None:
     """Try again what the network or a damaged download spoiled; None when it worked."""
     for attempt in range(1, ATTEMPTS + 1):
-        refresh = ("--refresh-package", order.build.package) if attempt > 1 else ()
-        done = uv.call(*_words(order, venv, grace), *refresh, progress=on_download)
+        refresh = ("--refresh-package", order.build.package) if attempt > 1 and not offer.is_ours else ()
+        done = offer.uv.call(*_words(order, venv, grace), *refresh, progress=offer.on_download)
         if not isinstance(done, UvFailure):
             return None
+        done = offer.after(done)
         if done.blame not in (Blame.NETWORK, Blame.DAMAGED) or attempt == ATTEMPTS:
             return done
         on_trouble(done.reason, attempt, ATTEMPTS)
@@ -126,14 +210,12 @@ def _attempts(
     return None
 
 
-def _asked_afresh(
-    order: Order, venv: Path, uv: Uv, grace: timedelta, failure: UvFailure, on_download: Callable[[Download], None]
-) -> UvFailure | None:
+def _asked_afresh(order: Order, venv: Path, offer: Offer, grace: timedelta, failure: UvFailure) -> UvFailure | None:
     """Before a build is blamed: the pages that uv kept may be older than what it needs, or one answer was wrong."""
     if order.installation.offline:
         return failure
-    done = uv.call(*_words(order, venv, grace), "--refresh", progress=on_download)
-    return done if isinstance(done, UvFailure) else None
+    done = offer.uv.call(*_words(order, venv, grace), "--refresh", progress=offer.on_download)
+    return offer.after(done) if isinstance(done, UvFailure) else None
 
 
 def _words(order: Order, venv: Path, grace: timedelta) -> list[str]:
@@ -145,21 +227,21 @@ def _words(order: Order, venv: Path, grace: timedelta) -> list[str]:
         words.append("--no-deps")
     if order.as_of is not None:
         words += ["--exclude-newer", f"{order.as_of + grace:%Y-%m-%dT%H:%M:%SZ}"]
-        for name in _pinned(order.requires):
+        for name in _pinned(order.beside):
             words += ["--exclude-newer-package", f"{name}=2999-01-01"]
     words += _files(order, venv)
     served = order.installation.instead_of
-    rest = [text for text in order.requires if canonicalize_name(Requirement(text).name) not in served]
+    rest = [text for text in order.beside if canonicalize_name(Requirement(text).name) not in served]
     return [*words, *order.installation.requirements, *rest]
 
 
 def _files(order: Order, venv: Path) -> list[str]:
     """The options for what uv takes from files only; the files lie in the environment itself."""
-    pinned = {canonicalize_name(name) for name in _pinned(order.requires)}
+    pinned = {canonicalize_name(name) for name in _pinned(order.beside)}
     lines = order.installation.constraints
     constraints = [line for line in lines if canonicalize_name(Requirement(line).name) not in pinned]
     words = []
-    for option, texts in (("--constraints", constraints), ("--overrides", order.installation.overrides)):
+    for option, texts in (("--constraints", constraints), ("--overrides", _overrides(order))):
         if texts:
             file = venv / f"bisect{option.removeprefix('-')}.txt"
             file.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
@@ -167,14 +249,16 @@ def _files(order: Order, venv: Path) -> list[str]:
     return words
 
 
+def _overrides(order: Order) -> list[str]:
+    """What replaces the requirements of every package: the build under test and what is held, where something is."""
+    own = (order.installation.requirements[0], *order.hold) if order.hold else ()
+    return list(dict.fromkeys((*order.installation.overrides, *own)))
+
+
 def _pinned(requires: tuple[str, ...]) -> list[str]:
     """Requirements that name one version: they are meant as written, also when that version is newer than the build."""
-    needs = [Requirement(text) for text in requires]
-    return [need.name for need in needs if any(_is_one_version(part) for part in need.specifier)]
-
-
-def _is_one_version(part: Specifier) -> bool:
-    return part.operator in {"==", "==="} and not part.version.endswith(".*")
+    needs = {text: Requirement(text) for text in requires}
+    return [need.name for text, need in needs.items() if need.url is None and is_pinned(text)]
 
 
 def purelib_of(venv: Path) -> Path:
@@ -189,15 +273,15 @@ def _add_hook(venv: Path) -> None:
     (packages / "_bisect_exception_hook.pth").write_text("import _bisect_exception_hook\n")
 
 
-def _blamed(order: Order, uv: Uv, failure: UvFailure) -> Exception:
+def _blamed(order: Order, offer: Offer, failure: UvFailure) -> Exception:
     """The exception for a failure that stays: the build's fault only where that is certain."""
     if failure.blame in (Blame.MALFORMED, Blame.UNFIT):
         return NotInstallable(failure.reason)
     if failure.blame is Blame.UNSATISFIABLE:
-        return _requirements(order, uv, failure)
+        return _requirements(order, offer.uv, failure)
     if failure.blame is Blame.NETWORK and _is_gone(order.build, failure):
         return NotInstallable("the index lists its wheel but does not have it")
-    if failure.blame is Blame.DAMAGED and _is_damaged_at_the_source(order.build, failure):
+    if failure.blame is Blame.DAMAGED and _is_damaged_at_the_source(order.build, offer, failure):
         return NotInstallable(f"its wheel is damaged: {failure.reason}")
     return fault(order, failure)
 
@@ -212,16 +296,16 @@ def _requirements(order: Order, uv: Uv, failure: UvFailure) -> Exception:
     """No solution: because of what the build needs, of what the spec asks for, or of a page that is none?"""
     if unreachable := _unreachable(order, failure):
         return unreachable
-    if order.requires:
+    if order.beside:
         alone = uv.call(
             "pip", "compile", "--quiet", "--python-version", order.interpreter.version, "--only-binary", ":all:",
-            *order.installation.options, "-", stdin="\n".join(order.requires),
+            *order.installation.options, "-", stdin="\n".join(order.beside),
         )  # fmt: skip
         if isinstance(alone, UvFailure) and alone.blame is Blame.UNSATISFIABLE:
             return RequirementsUnmet(
                 f"what the spec requires cannot be had: {alone.reason}",
-                where=", ".join(order.requires),
-                advice="correct `requires:` in the spec",
+                where=", ".join(order.beside),
+                advice="correct `requires:` or `hold:` in the spec",
             )
     if order.installation.offline:
         return RequirementsUnmet(
@@ -249,12 +333,14 @@ def _unreachable(order: Order, failure: UvFailure) -> IndexUnreachable | None:
     return None
 
 
-def _is_damaged_at_the_source(build: Build, failure: UvFailure) -> bool:
+def _is_damaged_at_the_source(build: Build, offer: Offer, failure: UvFailure) -> bool:
     """Whether the file of the build, not that of something it needs, was published damaged.
 
     Known where it arrives just as it lies there: with the hash that the index gives, else with the length that the server
     gave when the build was listed.
     """
+    if offer.is_ours:
+        return offer.is_published_damaged and build.filename in unquote(failure.text)
     if build.filename not in unquote(failure.text) or (build.sha256 is None and build.size is None):
         return False
     if "://" not in build.location:

@@ -68,7 +68,7 @@ def spare_pythons(own: Interpreter, uv: Uv) -> tuple[str, ...]:
 
     Free-threaded and pre-release ones are left out: nobody gets one without asking for it.
     """
-    listed = uv.call("python", "list", "--no-project", "--output-format", "json")
+    listed = uv.call("python", "list", "--output-format", "json")
     if not isinstance(listed, str):
         return ()
     found: dict[tuple[int, int], bool] = {}

@@ -27,17 +27,27 @@ CACHES: Mapping[str, str] = {
     "HOME": "home",
 }
 
+# Those with what a process compiles, which a later one can find: what `share_caches` in a spec lets trials share.
+COMPILED = frozenset(CACHES) - {"TMPDIR", "XDG_CONFIG_HOME", "HOME"}
+
 
 def isolated_environment(
-    environ: Mapping[str, str], *, scratch: Path, programs: Path, device: str, extra: Mapping[str, str] | None = None
+    environ: Mapping[str, str],
+    *,
+    scratch: Path,
+    programs: Path,
+    device: str,
+    extra: Mapping[str, str] | None = None,
+    shared: Path | None = None,
 ) -> dict[str, str]:
     """The variables for a process whose caches lie under `scratch` and whose Python lies in `programs`.
 
-    On the device `cpu` no GPU is visible. `extra` comes last. The folders are made here.
+    On the device `cpu` no GPU is visible. `extra` comes last. What it compiles goes to `shared`, if that is given. The folders
+    are made here.
     """
     passed = {key: value for key, value in environ.items() if PASSED.match(key)}
-    own = {name: str(scratch / folder) for name, folder in CACHES.items()}
-    for folder in own_folders(scratch):
+    own = {name: str(folder) for name, folder in _places(scratch, shared).items()}
+    for folder in own_folders(scratch, shared):
         folder.mkdir(parents=True, exist_ok=True)
     fixed = {
         "PATH": f"{programs}:{environ.get('PATH', '/usr/local/bin:/usr/bin:/bin')}",
@@ -52,6 +62,13 @@ def isolated_environment(
     return passed | own | fixed | blind | dict(extra or {})
 
 
-def own_folders(scratch: Path) -> tuple[Path, ...]:
-    """The folders that `isolated_environment` makes under `scratch`."""
-    return tuple(scratch / folder for folder in CACHES.values())
+def own_folders(scratch: Path, shared: Path | None = None) -> tuple[Path, ...]:
+    """The folders that `isolated_environment` makes."""
+    return tuple(_places(scratch, shared).values())
+
+
+def _places(scratch: Path, shared: Path | None) -> dict[str, Path]:
+    return {
+        name: (shared if shared is not None and name in COMPILED else scratch) / folder
+        for name, folder in CACHES.items()
+    }

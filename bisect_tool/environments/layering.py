@@ -15,10 +15,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bisect_tool.builds.build import FileChange
+from bisect_tool.builds.package_parts import is_of_binaries
 
-# Parts of `torch/` that hold no Python of the package: binaries, headers, programs, data for CMake, C++ tests.
-_OF_BINARIES = frozenset({"lib", "bin", "include", "share", "test"})
-_LIBRARY = (".so", ".pyd", ".dylib", ".a")
+NOT_VALID = "overlay not valid here: "  # how the reason of a layer that does not fit its base begins
 _LIBRARIES = "lib"
 _COMPILED = "__pycache__"
 
@@ -64,21 +63,11 @@ def _copy(source: Path, target: Path, site: Path) -> None:
             shutil.copy2(entry, to)
 
 
-def is_of_binaries(parts: tuple[str, ...]) -> bool:
-    """Whether a path inside site-packages belongs to the binaries of a package."""
-    in_torch = parts[0] == "torch" and parts[1:2] != () and parts[1] in _OF_BINARIES
-    return in_torch or (len(parts) > 1 and _is_library(parts[-1]))
-
-
 def _link_all(source: Path, target: Path) -> None:
     """A real folder of links: what a library looks for beside its own folder is looked for here, not in the base."""
     target.mkdir()
     for entry in source.iterdir():
         (target / entry.name).symlink_to(entry)
-
-
-def _is_library(name: str) -> bool:
-    return name.endswith(_LIBRARY) or ".so." in name
 
 
 def _apply(change: FileChange, base: Path, own: Path) -> None:

@@ -14,27 +14,28 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bisect_tool.environments.cache_folder import cannot_write
+from bisect_tool.stopping import Stop
 
 PATIENCE = 0.1  # seconds between two attempts
 
 
 @contextmanager
-def shared(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold a shared lock on `path`; `waiting` is called once if it is not free at once.
+def shared(path: Path, waiting: Callable[[], None] | None = None, stop: Stop | None = None) -> Iterator[None]:
+    """Hold a shared lock on `path`; `waiting` is called once if it is not free at once, and `stop` ends the wait.
 
-    Raises `CacheNotWritable` or `DiskFull` when the file cannot be opened.
+    Raises `CacheNotWritable` or `DiskFull` when the file cannot be opened, `Cancelled` when the wait was stopped.
     """
-    with _held(path, fcntl.LOCK_SH, waiting):
+    with _held(path, fcntl.LOCK_SH, waiting, stop):
         yield
 
 
 @contextmanager
-def exclusive(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold the exclusive lock on `path`; `waiting` is called once if it is not free at once.
+def exclusive(path: Path, waiting: Callable[[], None] | None = None, stop: Stop | None = None) -> Iterator[None]:
+    """Hold the exclusive lock on `path`; `waiting` is called once if it is not free at once, and `stop` ends the wait.
 
-    Raises `CacheNotWritable` or `DiskFull` when the file cannot be opened.
+    Raises `CacheNotWritable` or `DiskFull` when the file cannot be opened, `Cancelled` when the wait was stopped.
     """
-    with _held(path, fcntl.LOCK_EX, waiting):
+    with _held(path, fcntl.LOCK_EX, waiting, stop):
         yield
 
 
@@ -45,11 +46,11 @@ def exclusive_or_none(path: Path) -> Iterator[bool]:
     try:
         yield _attempt(descriptor, fcntl.LOCK_EX)
     finally:
-        os.close(descriptor)
+        _release(descriptor)
 
 
 @contextmanager
-def _held(path: Path, kind: int, waiting: Callable[[], None] | None) -> Iterator[None]:
+def _held(path: Path, kind: int, waiting: Callable[[], None] | None, stop: Stop | None) -> Iterator[None]:
     descriptor = _open(path)
     try:
         if not _attempt(descriptor, kind):
@@ -57,10 +58,16 @@ def _held(path: Path, kind: int, waiting: Callable[[], None] | None) -> Iterator
                 waiting()
             # Polling instead of a blocking call, so that Ctrl-C ends the wait at once.
             while not _attempt(descriptor, kind):
-                time.sleep(PATIENCE)
+                (stop.sleep if stop else time.sleep)(PATIENCE)
         yield
     finally:
-        os.close(descriptor)
+        _release(descriptor)
+
+
+def _release(descriptor: int) -> None:
+    # Unlocked, not only closed: a child that another thread is just starting holds a copy of it for a moment.
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
 
 
 def _open(path: Path) -> int:

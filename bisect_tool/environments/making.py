@@ -12,18 +12,24 @@ from bisect_tool.builds.build import Layer
 from bisect_tool.environments import installing
 from bisect_tool.environments.building import BuildingFailed, NotBuildable, Workplace, build_wheel
 from bisect_tool.environments.installing import NotInstallable, Order, make_venv, purelib_of
-from bisect_tool.environments.layering import NotLayable, lay_over
+from bisect_tool.environments.layering import NOT_VALID, NotLayable, lay_over
+from bisect_tool.environments.thin import lay_thin
 from bisect_tool.environments.uv import Download, Uv
+from bisect_tool.environments.wheels import Wheels
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where an environment is made: `folder` is its own, `base` that of the environment under it, where there is one."""
+    """Where an environment is made: `folder` is its own, `base` that of the environment under it, where there is one.
+
+    `wheels` fetches the wheel of the build; None leaves that to uv.
+    """
 
     folder: Path
     uv: Uv
     environ: Mapping[str, str] = field(repr=False)
     base: Path | None = None
+    wheels: Wheels | None = None
 
     @property
     def venv(self) -> Path:
@@ -37,6 +43,7 @@ def fill(
     *,
     on_download: Callable[[Download], None],
     on_trouble: Callable[[str, int, int], None],
+    on_wait: Callable[[], None] = lambda: None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[str]:
     """Make the virtual environment of `site` with what `order` says; gives notes for the report.
@@ -48,7 +55,14 @@ def fill(
         return []
     if order.installation.check_out is None:
         return installing.install(
-            order, site.venv, site.uv, on_download=on_download, on_trouble=on_trouble, sleep=sleep
+            order,
+            site.venv,
+            site.uv,
+            on_download=on_download,
+            on_trouble=on_trouble,
+            on_wait=on_wait,
+            sleep=sleep,
+            wheels=site.wheels,
         )
     place = Workplace(site.folder / "build", site.uv, site.environ)
     try:
@@ -78,6 +92,10 @@ def _lay(order: Order, layer: Layer, site: Site) -> None:
         raise ValueError(f"{order.build.version} is laid over another build, which is not here")
     make_venv(order, site.venv, site.uv)
     try:
-        lay_over(purelib_of(site.base / "venv"), purelib_of(site.venv), layer.folders, layer.changes())
+        base, own = purelib_of(site.base / "venv"), purelib_of(site.venv)
+        if layer.python is not None:
+            lay_thin(base, own, layer.folders, layer.python, site.folder)
+        else:
+            lay_over(base, own, layer.folders, layer.changes())
     except NotLayable as error:
-        raise NotInstallable(f"overlay not valid here: {error}") from error
+        raise NotInstallable(f"{NOT_VALID}{error}") from error

@@ -14,10 +14,9 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from bisect_tool.environments.layering import copy_package, forget_compiled, is_of_binaries
-
-# What is made while torch is built (docs/commits.md): it belongs to the binaries.
-_GENERATED = ("torch/version.py", "torch/testing/_internal/generated/", "torchgen/packaged/")
+from bisect_tool.builds.package_parts import is_generated, is_of_binaries
+from bisect_tool.environments.layering import copy_package, forget_compiled
+from bisect_tool.environments.left_over import remove_left_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,10 @@ def mix(base: Path, donor: Path, own: Path, package: str, swap: Swap) -> None:
         if (donor / name).exists() and not (own / name).exists():
             _put(donor / name, own / name, is_real=name in real)
     if swap.python_of is not None:
-        _take_python(donor, own, _tops(donor, frozenset({canonicalize_name(swap.python_of)})))
+        taken = frozenset({canonicalize_name(swap.python_of)})
+        names = _take_python(donor, own, _tops(donor, taken))
+        folders = tuple(top for top in sorted(_tops(base, taken)) if not top.endswith(".dist-info"))
+        remove_left_over(own, base, folders, names)
 
 
 def _put(entry: Path, target: Path, *, is_real: bool) -> None:
@@ -57,18 +59,21 @@ def has_binaries(site: Path, package: str) -> bool:
     return any(name.endswith(".so") or ".so." in name for name in _files(site, canonicalize_name(package)))
 
 
-def _take_python(donor: Path, own: Path, tops: Iterable[str]) -> None:
-    """Put the Python files of `donor` in the place of those in `own`; what it lacks stays, as binaries may import it."""
+def _take_python(donor: Path, own: Path, tops: Iterable[str]) -> frozenset[str]:
+    """Put the Python files of `donor` in the place of those in `own`; gives their paths."""
+    taken: set[str] = set()
     for top in tops:
         for file in _python_files(donor / top):
             name = file.relative_to(donor).as_posix()
-            if name.startswith(_GENERATED) or name.endswith(".pyi") or ".dist-info/" in name:
+            if is_generated(name) or ".dist-info/" in name:
                 continue
             target = own / name
             target.parent.mkdir(parents=True, exist_ok=True)
             forget_compiled(target)
             target.unlink(missing_ok=True)
             shutil.copy2(file, target)
+            taken.add(name)
+    return frozenset(taken)
 
 
 def _python_files(top: Path) -> Iterator[Path]:

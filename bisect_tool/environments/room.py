@@ -19,11 +19,11 @@ from pathlib import Path
 from bisect_tool.builds.build import Build
 from bisect_tool.environments import locks
 from bisect_tool.environments.cache_folder import CacheFolder
+from bisect_tool.environments.kept_wheels import kept_wheels, remove_kept
+from bisect_tool.environments.marks import MARK, USED, remove
 from bisect_tool.environments.uv import Uv
 from bisect_tool.errors import DiskFull
 
-USED = "used"
-MARK = "bisect-environment.json"
 FULL = (errno.ENOSPC, errno.EDQUOT)
 UNPACKED = 3  # a wheel of a large package is about a third of what it becomes, with what it brings along
 
@@ -99,13 +99,18 @@ def likely_size(build: Build) -> int:
 def make_room(cache: CacheFolder, uv: Uv, limit: int, *, needed: int = 0) -> list[Occupant]:
     """Remove environments until the cache with `needed` more bytes stays within `limit`; gives those that went.
 
-    Environments in use are skipped. Raises `DiskFull` when the limit cannot be kept.
+    Wheels that were only begun go first. Environments in use are skipped. Raises `DiskFull` when the limit cannot be kept.
     """
     gone: list[Occupant] = []
     size = size_of(cache.root)
     if size + needed > limit:
         uv.call("cache", "prune")
         size = size_of(cache.root)
+    for kept in kept_wheels(cache):
+        if size + needed <= limit:
+            break
+        if remove_kept(cache, kept):
+            size = size_of(cache.root)
     for occupant in occupants(cache):
         if size + needed <= limit:
             break
@@ -127,8 +132,6 @@ def make_room(cache: CacheFolder, uv: Uv, limit: int, *, needed: int = 0) -> lis
 
 def remove_unused(cache: CacheFolder, occupant: Occupant) -> bool:
     """Remove one environment unless a process uses it; gives whether it went."""
-    from bisect_tool.environments.environment import remove
-
     with locks.exclusive_or_none(cache.locks / f"{occupant.folder.name}.lock") as held:
         if held:
             remove(occupant.folder)

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from bisect_tool.environments.uv_errors import UvFailure, explain
 from bisect_tool.errors import UvMissing
+from bisect_tool.stopping import Stop
 
 # What a user may have set for the way to the network or to interpreters; everything else of UV_*, PIP_* is left out.
 KEPT = frozenset({
@@ -39,26 +40,29 @@ _UNITS = {"B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "TiB": 1024**4}
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """Progress: `name` of `size` bytes (None: unknown) has begun, or is `done`."""
+    """Progress: `name` of `size` bytes (None: unknown) has begun, has `here` bytes by now where that is known, or is `done`."""
 
     name: str
     size: int | None
     done: bool
+    here: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Uv:
-    """The uv program and the environment that it runs in."""
+    """The uv program and the environment that it runs in. `stop` ends a call from another thread."""
 
     program: Path
     cache: Path
     environ: Mapping[str, str] = field(repr=False)
+    stop: Stop = field(default_factory=Stop, repr=False, compare=False)
 
     def call(self, *words: str, progress: Callable[[Download], None] | None = None, stdin: str = "") -> str | UvFailure:
         """Run uv with the text `stdin`; its standard output, or why it failed.
 
-        Raises `UvMissing` when it cannot be started. Ctrl-C ends uv too.
+        Raises `UvMissing` when it cannot be started, `Cancelled` when the call was stopped. Ctrl-C ends uv too.
         """
+        self.stop.check()
         command = [str(self.program), words[0], "--no-config", "--color", "never", *words[1:]]
         # Files, not pipes, for what is read in one piece: nothing can fill up while the progress lines are read.
         with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+", errors="replace") as printed:
@@ -78,9 +82,10 @@ class Uv:
                 )
             except OSError as error:
                 raise uv_missing(str(self.program), error) from error
-            with _ended_with_us(process):
+            with _ended_with_us(process), self.stop.ending(lambda: _end(process)):
                 errors = _read_progress(process, progress)
                 status = process.wait()
+            self.stop.check()
             printed.seek(0)
             output = printed.read()
         return output if status == 0 else explain(errors or output, status)
@@ -152,14 +157,19 @@ def parse_progress(line: str, sizes: dict[str, int]) -> Download | None:
     return None
 
 
+def _end(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+
+
 @contextlib.contextmanager
 def _ended_with_us(process: subprocess.Popen[str]) -> Iterator[None]:
     try:
         yield
     finally:
         if process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
+            _end(process)
             process.wait()
         if process.stderr is not None:
             process.stderr.close()

@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 from bisect_tool.environments import locks
 from bisect_tool.environments.cache_folder import CacheFolder
 from bisect_tool.environments.room import Occupant, occupants
+from bisect_tool.environments.thin import MARKER, wrong_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,10 @@ def _problems(occupant: Occupant) -> Iterator[tuple[str, str]]:
     record = _record_of(occupant)
     if record is None:
         yield f"{occupant.package}/RECORD", "is missing"
+        return
+    if record.parent.is_symlink():  # files that are laid over another environment, which is looked at for itself
+        if (occupant.folder / MARKER).exists():
+            yield from ((file, "was changed") for file in wrong_files(record.parent.parent, occupant.folder))
         return
     packages = record.parent.parent
     with record.open(encoding="utf-8", errors="surrogateescape", newline="") as lines:

@@ -21,11 +21,12 @@ _LAYOUT = 1
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is kept of an answer."""
+    """What is kept of an answer; `seen` is when the server last said so, in seconds since 1970."""
 
     etag: str
     content: Any
     next: str | None
+    seen: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,11 @@ class AnswerCache:
     def read(self, address: str) -> Kept | None:
         """What was kept for this address; a damaged file counts as none."""
         try:
-            found = json.loads(self._path(address).read_text(encoding="utf-8"))
+            path = self._path(address)
+            found = json.loads(path.read_text(encoding="utf-8"))
             if found["layout"] != _LAYOUT or found["address"] != address:
                 return None
-            return Kept(found["etag"], found["content"], found["next"])
+            return Kept(found["etag"], found["content"], found["next"], path.stat().st_mtime)
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -64,6 +66,11 @@ class AnswerCache:
             with contextlib.suppress(OSError):
                 Path(name).unlink()
             raise cannot_keep("answers of GitHub", self.folder, error) from error
+
+    def confirm(self, address: str) -> None:
+        """The server said just now that what is kept has not changed."""
+        with contextlib.suppress(OSError):  # then it is only asked again sooner
+            os.utime(self._path(address))
 
     def _path(self, address: str) -> Path:
         digest = hashlib.sha256(address.encode("utf-8", "surrogateescape")).hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bisect_tool.history.parts import Part
@@ -44,6 +44,7 @@ class Clues:
     `frames` are those of the traceback, the innermost last. `message` are the words of the failure's text, `repro` those of
     the script, `keys` those of configuration keys in either. `files` are named by other means, as by the compiler bisector;
     one that ends in `/` is a folder.
+    `passes` are the words of the compiler pass or operator that the compiler bisector names.
     `pins` are the dependencies whose versions differ between the two environments. `part` is where the change must be, when
     cross tests have shown it.
     """
@@ -56,6 +57,13 @@ class Clues:
     files: tuple[str, ...] = ()
     pins: frozenset[str] = frozenset()
     part: Part | None = None
+    passes: frozenset[str] = frozenset()
+
+
+def with_part(clues: Clues, files: Sequence[str], names: Sequence[str]) -> Clues:
+    """The clues with the part of the compiler that makes the failure: where it lies, and what it is called."""
+    ordered = tuple(dict.fromkeys((*files, *clues.files)))
+    return replace(clues, files=ordered, passes=words_of(" ".join(names)))
 
 
 def collect_clues(

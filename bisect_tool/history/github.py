@@ -34,7 +34,7 @@ def open_github(project: Project, access: HistoryAccess) -> GitHubSource:
     """The API that answers for `project`, or the one at `access.api`. Asks nothing yet."""
     api = (access.api or project.api).rstrip("/")
     cache = AnswerCache(access.cache) if access.cache else None
-    return GitHubSource(GitHubSession(api, access.token, cache, access.offline), project)
+    return GitHubSource(GitHubSession(api, access.token, cache, access.offline, fresh_for=access.fresh_for), project)
 
 
 @dataclass(frozen=True, slots=True)

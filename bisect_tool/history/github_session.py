@@ -58,8 +58,8 @@ class _Session(requests.Session):
 class GitHubSession:
     """A way to `api` (without a slash at the end).
 
-    `clock` gives seconds since 1970, `pause` waits for as many seconds. `was_moved`: some answer came from another address
-    than the one asked for, as of a renamed repository.
+    What is kept is not asked for again for `fresh_for` seconds. `clock` gives seconds since 1970, `pause` waits for as many
+    seconds. `was_moved`: some answer came from another address than the one asked for, as of a renamed repository.
     """
 
     api: str
@@ -70,6 +70,7 @@ class GitHubSession:
     clock: Callable[[], float] = time.time
     pause: Callable[[float], None] = time.sleep
     was_moved: bool = False
+    fresh_for: float = 0.0
     _session: requests.Session = field(default_factory=_Session, repr=False)
 
     def get(self, path: str, pick: Pick, parameters: Mapping[str, str] | None = None, *, fixed: bool = False) -> Page:
@@ -84,7 +85,7 @@ class GitHubSession:
         address = path if path.startswith(("http:", "https:")) else f"{self.api}{path}"
         address += f"?{urlencode(parameters)}" if parameters else ""
         kept = self.cache.read(address) if self.cache else None
-        if kept and (fixed or self.offline):
+        if kept and (fixed or self.offline or 0 <= self.clock() - kept.seen < self.fresh_for):
             return Page(kept.content, kept.next)
         if self.offline:
             raise HistoryUnavailable(
@@ -92,6 +93,8 @@ class GitHubSession:
             )
         answer = self._answer(address, kept)
         if kept and answer.status_code == _NOT_MODIFIED:
+            if self.cache:
+                self.cache.confirm(address)
             return Page(kept.content, kept.next)
         return self._fresh(answer, address, pick)
 

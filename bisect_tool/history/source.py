@@ -74,8 +74,9 @@ class HistoryAccess:
     """How a history may be reached.
 
     `clone` is a folder with a git repository; without one, GitHub's API is asked, with `token` if there is one. `cache` is a
-    folder for its answers. `api` is another address of the API. `offline`: only what the cache has. `repositories` is a
-    folder for clones of the tool's own, which only a search among commits needs.
+    folder for its answers. `api` is another address of the API. `offline`: only what the cache has. Answers count for
+    `fresh_for` seconds without asking again. `repositories` is a folder for clones of the tool's own, which only a search among
+    commits needs.
     """
 
     clone: Path | None = None
@@ -85,6 +86,7 @@ class HistoryAccess:
     offline: bool = False
     repositories: Path | None = None
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    fresh_for: float = 0.0
 
 
 def open_source(project: Project, access: HistoryAccess) -> Source:

@@ -35,6 +35,9 @@ class Weights:
     message: float = 1.0  # a word counts this much when it comes from the failure's text
     repro: float = 0.8  # … from the script, which has more words that have nothing to do with it
     key: float = 1.5  # … from a configuration key: few, and named on purpose
+    bisected: float = (
+        2.0  # … from the name of the pass that the compiler bisector found: it is where the failure is made
+    )
     most_words: int = 8  # only the best ones count, so that a long script does not drown everything else
     pin: float = 6.0  # moves a dependency whose version differs between the two environments
     revert_for_fix: float = 4.0  # takes back something from before the range, when a fix is looked for
@@ -192,6 +195,7 @@ def _is_file(path: str, named: str) -> bool:
 
 def _by_words(entry: Listed, clues: Clues, rarity: _Rarity, weights: Weights) -> Iterator[Reason]:
     origins = (
+        (clues.passes, weights.bisected, "the pass that the compiler bisector names"),
         (clues.keys, weights.key, "the configuration key"),
         (clues.message, weights.message, "the failure"),
         (

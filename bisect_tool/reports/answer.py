@@ -40,11 +40,17 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class HoleGroup:
-    """Builds inside an end that could not be tested for the same reason."""
+    """Builds inside an end that could not be tested for the same reason; `told` is what is said of them."""
 
     reason: str
     builds: tuple[str, ...]
     tried: bool
+    thin: bool = False
+
+    @property
+    def told(self) -> str:
+        """The reason, or that there was no try."""
+        return self.reason if self.tried or self.thin else "not tried"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +115,10 @@ def order_differences(differences: Iterable[Difference], package: str) -> tuple[
 
 def group_holes(holes: Iterable[Hole]) -> tuple[HoleGroup, ...]:
     """Builds of the same reason together, in the order of the first of each."""
-    groups: dict[tuple[str, bool], list[str]] = {}
+    groups: dict[tuple[str, bool, bool], list[str]] = {}
     for hole in holes:
-        groups.setdefault((hole.reason, hole.tried), []).append(hole.build)
-    return tuple(HoleGroup(reason, tuple(builds), tried) for (reason, tried), builds in groups.items())
+        groups.setdefault((hole.reason, hole.tried, hole.thin), []).append(hole.build)
+    return tuple(HoleGroup(reason, tuple(builds), tried, thin) for (reason, tried, thin), builds in groups.items())
 
 
 def _rank(name: str) -> int:

@@ -1,4 +1,7 @@
-"""What happens during a run, for whoever watches it. Durations are in seconds, sizes in bytes, builds are versions."""
+"""What happens during a run, for whoever watches it. Durations are in seconds, sizes in bytes, builds are versions.
+
+`slot` names the slot in which it happens, where a run has several.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ class BuildChosen:
     why: str
     steps_left: int
     seconds_left: float | None
+    slot: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class Installing:
 
     build: str
     size: int | None
+    slot: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class Downloading:
     name: str
     done: int
     total: int | None
+    slot: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,7 @@ class Installed:
     build: str
     seconds: float
     cached: bool
+    slot: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,7 @@ class Checking:
     """The health check runs."""
 
     build: str
+    slot: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,7 @@ class TrialStarted:
     case: str
     purpose: str
     timeout: float
+    slot: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,7 @@ class TrialFinished:
     failure: str | None
     seconds: float
     stored: bool
+    slot: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +119,47 @@ class Waiting:
 
     build: str
     why: str
+    slot: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsOpened:
+    """The run has several slots; these are their names."""
+
+    slots: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CalledOff:
+    """What a slot was at is not wanted any more: a newer result has answered it."""
+
+    build: str
+    slot: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SlotLost:
+    """The device of a slot is lost: it does nothing more, and its work goes to the others."""
+
+    slot: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MakingAhead:
+    """An environment is made ahead of need, in the background: `doing` is installing, downloading or proving."""
+
+    build: str
+    doing: str
+
+
+@dataclass(frozen=True, slots=True)
+class MadeAhead:
+    """That has ended."""
+
+    build: str
+    seconds: float
+    is_ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +185,7 @@ class RunFinished:
     outcome: str
 
 
+OfRun = SlotsOpened | CalledOff | SlotLost | MadeAhead | RunFinished
 Event = (
     RunStarted
     | BuildChosen
@@ -146,7 +198,8 @@ Event = (
     | TrialFinished
     | StateKnown
     | Waiting
+    | MakingAhead
+    | OfRun
     | Notice
     | MachineTrouble
-    | RunFinished
 )

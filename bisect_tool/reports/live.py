@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from bisect_tool.quantities import format_duration, format_size
 from bisect_tool.reports import events
 from bisect_tool.reports.cleaning import clean, one_line
-from bisect_tool.reports.watching import SYMBOLS, Question, Watched, download_totals, open_ranges, strip
+from bisect_tool.reports.watching import SYMBOLS, Doing, Question, Watched, download_totals, open_ranges, strip
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 View = Callable[[events.Event], None]
 COLOURS = {"✓": "green", "✗": "bold red", "~": "yellow", "?": "dim", "·": "dim"}
 MOST_QUESTIONS = 4
+MOST_SLOTS = 16
 
 
 @contextmanager
@@ -93,7 +94,12 @@ class PlainView:
 
 
 def plain_line(event: events.Event) -> str | None:
-    """The event in words; None for what is only of interest while it lasts."""
+    """The event in words, after the slot where there are several; None for what is only of interest while it lasts."""
+    line, slot = _words(event), getattr(event, "slot", None)
+    return f"[slot {slot}] {line}" if line and slot and not isinstance(event, events.SlotLost) else line
+
+
+def _words(event: events.Event) -> str | None:
     match event:
         case events.RunStarted():
             ends = f"{event.builds[0]} … {event.builds[-1]}"
@@ -123,10 +129,24 @@ def plain_line(event: events.Event) -> str | None:
             return event.text
         case events.MachineTrouble():
             return f"attempt {event.attempt} of {event.of} failed and is made again: {event.text}"
+        case events.TrialStarted() | events.StateKnown() | events.Checking() | events.MakingAhead():
+            return None
+        case _:
+            return _words_of_run(event)
+
+
+def _words_of_run(event: events.OfRun) -> str | None:
+    match event:
+        case events.SlotsOpened():
+            return f"{len(event.slots)} slots: {', '.join(event.slots)}"
+        case events.CalledOff():
+            return f"{event.build}: called off: a newer result has answered it"
+        case events.SlotLost():
+            return f"slot {event.slot} is lost, its work goes to the others: {event.reason}"
+        case events.MadeAhead():
+            return f"{event.build}: made ahead of need in {format_duration(event.seconds)}" if event.is_ready else None
         case events.RunFinished():
             return f"finished: {event.outcome}"
-        case events.TrialStarted() | events.StateKnown() | events.Checking():
-            return None
 
 
 @contextmanager
@@ -140,7 +160,7 @@ def _live(console: Console) -> Iterator[View]:
         def view(event: events.Event) -> None:
             watched.take(event)
             # What went wrong stays on the screen, above the picture.
-            if isinstance(event, events.MachineTrouble | events.Untestable | events.Notice):
+            if isinstance(event, events.MachineTrouble | events.Untestable | events.Notice | events.SlotLost):
                 live.console.print(one_line(clean(plain_line(event) or ""), 300), style="yellow", highlight=False)
 
         yield view
@@ -161,11 +181,34 @@ class _Picture:
         from rich.text import Text
 
         watched = self._watched
-        elapsed = watched.clock() - watched.since
-        limit = f" of at most {format_duration(watched.timeout)}" if watched.timeout else ""
-        self._spinner.update(text=Text(f"{watched.doing}, {format_duration(elapsed)}{limit}", overflow="ellipsis"))
+        alone = Doing(watched.doing, watched.since, watched.timeout)
+        text = f"{len(watched.slots)} slots" if watched.slots else self._told(alone)
+        self._spinner.update(text=Text(text, overflow="ellipsis"))
         parts = [part for question in watched.questions[-MOST_QUESTIONS:] for part in self._question(question)]
-        return Group(*parts, self._spinner, *self._downloads(), self._left())
+        return Group(*parts, self._spinner, *self._slots(), *self._downloads(), *self._ahead(), self._left())
+
+    def _told(self, doing: Doing) -> str:
+        elapsed = self._watched.clock() - doing.since
+        limit = f" of at most {format_duration(doing.timeout)}" if doing.timeout else ""
+        return f"{doing.what}, {format_duration(elapsed)}{limit}"
+
+    def _slots(self) -> list[Text]:
+        """One line for each slot, where there are several."""
+        from rich.text import Text
+
+        names = max(map(len, self._watched.slots), default=0)
+        slots = list(self._watched.slots.items())[:MOST_SLOTS]
+        lines = [f"  slot {name:<{names}}  {one_line(clean(self._told(doing)), 200)}" for name, doing in slots]
+        if len(self._watched.slots) > MOST_SLOTS:
+            lines.append(f"  and {len(self._watched.slots) - MOST_SLOTS} more")
+        return [Text(line, overflow="ellipsis", no_wrap=True) for line in lines]
+
+    def _ahead(self) -> list[Text]:
+        """What is made in the background."""
+        from rich.text import Text
+
+        told = ", ".join(f"{doing} {build}" for build, doing in self._watched.ahead.items())
+        return [Text(f"  ahead of need: {told}", style="dim", overflow="ellipsis", no_wrap=True)] if told else []
 
     def _question(self, question: Question) -> list[Text]:
         from rich.text import Text

@@ -15,6 +15,7 @@ from typing import Literal
 from pydantic import Field
 
 from bisect_tool.reports.commits import Commits, Suspicion
+from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.reports.part import Part
 from bisect_tool.reports.rates import RateStudy
 
@@ -106,11 +107,15 @@ class Signature(Part):
 
 
 class Hole(Part):
-    """A build inside an end that could not be tested; `tried` false: left alone, because its neighbours could not."""
+    """A build inside an end that could not be tested; `tried` false: left alone, because its neighbours could not.
+
+    `thin`: only its Python files were tried, on the binaries of another build, which proves nothing.
+    """
 
     build: str
     reason: str
     tried: bool = True
+    thin: bool = False
 
 
 class Appeared(Part):
@@ -233,6 +238,21 @@ class Isolation(Part):
     tests: tuple[CrossTest, ...] = ()
 
 
+class ThinPart(Part):
+    """How many `builds` were looked at thin (their Python files `on` the binaries of others), in so many `trials`.
+
+    Of `compared` states of a case that were looked at whole as well, `agreed` were the same. `not_valid` are builds whose
+    Python files do not fit the binaries that they were laid over. Thin builds say where to look; no answer rests on them.
+    """
+
+    builds: int
+    trials: int
+    compared: int
+    agreed: int
+    on: tuple[str, ...] = ()
+    not_valid: tuple[Hole, ...] = ()
+
+
 class Counts(Part):
     """The work it took. `trials` and `builds_installed` count this run; `trials_known` came from the store."""
 
@@ -240,6 +260,33 @@ class Counts(Part):
     builds_installed: int
     trials: int
     trials_known: int = 0
+
+
+class TimePart(Part):
+    """Where the time of the whole run went, seconds; with several specs that of all of them together.
+
+    Every moment of `total_s` counts once, for the first of: a trial runs (`run_s`), a new environment is proven (`import_s`),
+    unpacked (`unpack_s`), downloaded (`download_s`), another run is waited for (`wait_s`); `own_s` is the rest, that of bisect
+    itself. `overlapped_s` are seconds of such work that went on beside other work. `bytes_fetched` are those of all downloads;
+    `made_ahead` environments were made before they were needed, and `used_ahead` of them were. The estimates are from before
+    the search began; None where too little was known.
+    """
+
+    total_s: float
+    run_s: float
+    import_s: float
+    unpack_s: float
+    download_s: float
+    wait_s: float
+    own_s: float
+    overlapped_s: float
+    slots: int
+    trials: int
+    bytes_fetched: int
+    made_ahead: int = 0
+    used_ahead: int = 0
+    estimated_s: float | None = None
+    estimated_bytes: int | None = None
 
 
 class Machine(Part):
@@ -280,8 +327,11 @@ class Report(Part):
     failures: tuple[Failure, ...]
     boundaries: tuple[Boundary, ...] = ()
     isolation: tuple[Isolation, ...] = Field(default=(), description="Which part makes a change, by cross tests.")
+    diagnoses: tuple[Diagnosis, ...] = Field(default=(), description="Which part of the compiler makes a failure.")
     counts: Counts
+    thin: ThinPart | None = Field(default=None, description="Builds that were looked at thin, where there were any.")
     elapsed_s: float
+    time: TimePart | None = Field(default=None, description="Where the time went; absent where nothing was searched.")
     environment: Machine
     repeat: str = Field(description="The command that asks the same question again.")
     advice: tuple[str, ...] = Field(default=(), description="What to do next, or to be wary of.")

@@ -78,6 +78,8 @@ def began(appeared: Appeared, report: Report) -> str:
         case "narrowed":
             return f"appeared between {appeared.last_without} and {appeared.first_with}"
         case "open":
+            if any(hole.thin for hole in appeared.holes):
+                return f"was already there in {appeared.first_with}, the oldest that was looked at whole"
             edge = "the first build of the range" if appeared.first_with == report.range.first else "the first that"
             more = "" if appeared.first_with == report.range.first else " could be tested"
             return f"was already there in {appeared.first_with}, {edge}{more}"
@@ -127,7 +129,8 @@ def how_sure(end: Appeared | Fixed) -> str:
         case "narrowed":
             return f"narrowed: {_between(end)}; the two builds were {again}"
         case "open":
-            return "open: the range ends here"
+            is_thin = any(hole.thin for hole in end.holes)
+            return "open: the builds beyond were only looked at thin" if is_thin else "open: the range ends here"
         case _:
             assert_never(end.kind)
 

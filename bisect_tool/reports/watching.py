@@ -24,9 +24,21 @@ class Question:
     states: dict[tuple[str, str], State] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What a slot is at, since `since` (seconds); a trial ends at the latest after its `timeout`."""
+
+    what: str
+    since: float
+    timeout: float | None = None
+
+
 @dataclass(slots=True)
 class Watched:
-    """The run as it stands. `doing` since `since` (seconds of `clock`); `downloads` are (bytes here, bytes in all)."""
+    """The run as it stands. `doing` since `since` (seconds of `clock`); `downloads` are (bytes here, bytes in all).
+
+    `slots` has what each one is at, where there are several; `ahead` what is made in the background, by build.
+    """
 
     clock: Callable[[], float]
     questions: list[Question] = field(default_factory=list)
@@ -39,6 +51,8 @@ class Watched:
     seconds_left: float | None = None
     downloads: dict[str, tuple[int, int | None]] = field(default_factory=dict)
     timeout: float | None = None
+    slots: dict[str, Doing] = field(default_factory=dict)
+    ahead: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.started = self.since = self.clock()
@@ -52,22 +66,20 @@ class Watched:
             case events.BuildChosen():
                 self.build, self.why = event.build, event.why
                 self.steps_left, self.seconds_left = event.steps_left, event.seconds_left
-                self._do(f"preparing {event.build}")
+                self._do(f"preparing {event.build}", event.slot)
             case events.Installing():
                 self.downloads = {}
-                self._do(f"installing {event.build}")
+                self._do(f"installing {event.build}", event.slot)
             case events.Downloading():
                 self.downloads[event.name] = (event.done, event.total)
             case events.Checking():
-                self._do(f"proving that {event.build} is what was installed")
+                self._do(f"proving that {event.build} is what was installed", event.slot)
             case events.Waiting():
-                self._do(f"waiting: {event.why} ({event.build})")
+                self._do(f"waiting: {event.why} ({event.build})", event.slot)
             case events.TrialStarted():
                 self.downloads = {}
-                self._do(
-                    f"running {event.case} on {event.build}{' again, to verify' if event.purpose == 'verify' else ''}"
-                )
-                self.timeout = event.timeout
+                again = " again, to verify" if event.purpose == "verify" else ""
+                self._do(f"running {event.case} on {event.build}{again}", event.slot, event.timeout)
             case events.StateKnown():
                 self._mark(event.case, event.build, event.state)
             case events.Untestable():
@@ -75,10 +87,28 @@ class Watched:
                     for case, _ in question.cases:
                         self._mark(case, event.build, "untestable")
             case _:
+                self._take_of_slots(event)
+
+    def _take_of_slots(self, event: events.Event) -> None:
+        match event:
+            case events.SlotsOpened():
+                self.slots = {slot: Doing("idle", self.clock()) for slot in event.slots}
+            case events.CalledOff():
+                self._do(f"{event.build} is called off", event.slot)
+            case events.SlotLost():
+                self._do(f"lost: {event.reason}", event.slot)
+            case events.MakingAhead():
+                self.ahead[event.build] = event.doing
+            case events.MadeAhead():
+                self.ahead.pop(event.build, None)
+            case _:
                 pass
 
-    def _do(self, what: str) -> None:
-        self.doing, self.since, self.timeout = what, self.clock(), None
+    def _do(self, what: str, slot: str | None, timeout: float | None = None) -> None:
+        if slot in self.slots:
+            self.slots[slot] = Doing(what, self.clock(), timeout)
+        else:
+            self.doing, self.since, self.timeout = what, self.clock(), timeout
 
     def _mark(self, case: str, build: str, state: State) -> None:
         for question in self.questions:

@@ -31,7 +31,8 @@ class Asked(Survey):
     @property
     def policy(self) -> Policy:
         """How thorough the search is: what the command line says, and whether the spec's failures come and go."""
-        return replace(self.wishes.policy, flaky=Flakiness(self.spec.flaky))
+        flaky = Flakiness.NO if self.wishes.policy.thin else Flakiness(self.spec.flaky)
+        return replace(self.wishes.policy, flaky=flaky)
 
     @property
     def question(self) -> Question:

@@ -1,14 +1,18 @@
-"""Which device the trials run on: the first of the spec's that this machine has."""
+"""Which device the trials run on: the first of the spec's that this machine has, and all GPUs like it."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from bisect_tool.builds.build import Machine
 from bisect_tool.errors import DeviceMissing
+from bisect_tool.runs.gpus import Gpu, Nvml, alike, visible
+from bisect_tool.runs.nvml import NoDriver, open_nvml
+
+CUDA = "cuda"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +33,10 @@ class Device:
         return Machine(self.name, self.driver, self.capability)
 
 
-def choose_device(wanted: Sequence[str], environ: Mapping[str, str] = os.environ) -> Device:
-    """The first device of `wanted` that is here.
+def choose_device(
+    wanted: Sequence[str], environ: Mapping[str, str] = os.environ, ask: Callable[[], Nvml] = open_nvml
+) -> Device:
+    """The first device of `wanted` that is here; `ask` opens the driver.
 
     Raises `DeviceMissing`, with what was looked at.
     """
@@ -38,7 +44,7 @@ def choose_device(wanted: Sequence[str], environ: Mapping[str, str] = os.environ
     for name in wanted:
         if name == "cpu":
             return Device("cpu", "cpu")
-        gpu, why = _first_gpu(environ)
+        gpu, why = _first_gpu(environ, ask)
         if gpu is not None:
             return gpu
     raise DeviceMissing(
@@ -48,36 +54,27 @@ def choose_device(wanted: Sequence[str], environ: Mapping[str, str] = os.environ
     )
 
 
-def _first_gpu(environ: Mapping[str, str]) -> tuple[Device | None, str]:
+def usable_gpus(nvml: Nvml, environ: Mapping[str, str]) -> tuple[tuple[Gpu, ...], int]:
+    """The GPUs that trials may run on, all of one kind, and how many of other kinds are left out."""
+    seen = visible(nvml.gpus(), environ)
+    same = alike(seen) if seen else ()
+    return same, len(seen) - len(same)
+
+
+def _first_gpu(environ: Mapping[str, str], ask: Callable[[], Nvml]) -> tuple[Device | None, str]:
     if environ.get("CUDA_VISIBLE_DEVICES", "unset") in ("", "-1"):
         return None, "CUDA_VISIBLE_DEVICES hides every GPU"
-    import pynvml
-
     try:
-        with _nvml():
-            count = pynvml.nvmlDeviceGetCount()
-            if count == 0:
+        with closing(ask()) as nvml:
+            cards = nvml.gpus()
+            if not cards:
                 return None, "the NVIDIA driver lists no GPU"
-            gpu = pynvml.nvmlDeviceGetHandleByIndex(_index(environ, count))
-            major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(gpu)
-            name, driver = pynvml.nvmlDeviceGetName(gpu), pynvml.nvmlSystemGetDriverVersion()
-            return Device("cuda", str(name), str(driver), (int(major), int(minor))), ""
-    except pynvml.NVMLError as error:
+            gpus = visible(cards, environ)
+            if not gpus:
+                return (
+                    None,
+                    f"CUDA_VISIBLE_DEVICES={environ['CUDA_VISIBLE_DEVICES']} names none of its {len(cards)} GPUs",
+                )
+            return Device(CUDA, gpus[0].name, nvml.driver(), gpus[0].capability), ""
+    except NoDriver as error:
         return None, f"NVML says: {error}"
-
-
-def _index(environ: Mapping[str, str], count: int) -> int:
-    """The index of the first visible GPU; UUIDs and MIG names are left to the process itself."""
-    first = environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip()
-    return int(first) if first.isdigit() and int(first) < count else 0
-
-
-@contextlib.contextmanager
-def _nvml() -> Iterator[None]:
-    import pynvml
-
-    pynvml.nvmlInit()
-    try:
-        yield
-    finally:
-        pynvml.nvmlShutdown()

@@ -10,14 +10,16 @@ from bisect_tool.builds import versions
 from bisect_tool.builds.bounds import between_left_out
 from bisect_tool.builds.build import LeftOutBecause
 from bisect_tool.builds.seams import described_side, is_leap, is_seam
-from bisect_tool.history.clues import Sought
+from bisect_tool.history.clues import Clues, Sought, with_part
 from bisect_tool.history.projects import DatedBuilds
 from bisect_tool.reports import report as parts
 from bisect_tool.reports.commits import Suspicion
+from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.runs.failure_clues import FailureClues
 from bisect_tool.runs.history_reading import HOW, HistoryReader, Looked, with_revision
 from bisect_tool.runs.report_words import Names, differences_of
 from bisect_tool.runs.session import Session
+from bisect_tool.runs.thin_parts import word_of_hint
 from bisect_tool.search import answer as found
 
 
@@ -25,27 +27,31 @@ from bisect_tool.search import answer as found
 class Ends:
     """Tells about pairs of builds of a session; `history` is where the commits between them are read, if they are.
 
-    `isolation` are cross tests that were made on them.
+    `isolation` are cross tests that were made on them, `diagnoses` say which part of the compiler makes a failure.
     """
 
     session: Session
     history: HistoryReader | None = None
     isolation: Sequence[parts.Isolation] = ()
+    diagnoses: Sequence[Diagnosis] = ()
     clues: FailureClues = field(init=False)
 
     def __post_init__(self) -> None:
         self.clues = FailureClues(self.session)
 
-    def sides(self, end: found.End) -> dict[str, Any]:
+    def sides(self, end: found.End, case: str) -> dict[str, Any]:
         """What both kinds of ends have in common: how sure, what lies between, what else differs."""
         builds = self.session.asked.builds
         holes = tuple(
             parts.Hole(
                 build=builds[hole.build].label,
-                reason=Names(self.session).told(hole.reason or "not tried"),
+                reason=Names(self.session).told(
+                    hole.reason or word_of_hint(self.session, case, hole.build) or "not tried"
+                ),
                 tried=hole.reason is not None,
+                thin=hole.reason is None and (case, hole.build) in self.session.hints,
             )
-            for hole in end.holes
+            for hole in self._told(end, case)
         )
         also_differs = self._also_differs(end.before, end.after)
         return {
@@ -71,6 +77,13 @@ class Ends:
             for one in between
             if one.because is not LeftOutBecause.PRE_RELEASE
         )
+
+    def _told(self, end: found.End, case: str) -> Sequence[found.Hole]:
+        """What lies inside an end; beyond an open one that was looked at thin, only what was looked at."""
+        hints = self.session.hints
+        if end.kind is not found.Kind.OPEN or not any((case, hole.build) in hints for hole in end.holes):
+            return end.holes
+        return [hole for hole in end.holes if hole.reason is not None or (case, hole.build) in hints]
 
     def _also_differs(self, before: int | None, after: int | None) -> str | None:
         """Two neighbours of different variants, because no date has both: the change may be one of the variant."""
@@ -120,7 +133,22 @@ class Ends:
             return None
         shows = end.after if sought is Sought.BREAK else end.before
         differences, part = self._differences(end.before, end.after), self._isolated(failure.case, end)
-        return looked.suspicion(self.clues.of(failure.failure, failure.case, sought, shows, differences, part))
+        clues = self.clues.of(failure.failure, failure.case, sought, shows, differences, part)
+        return looked.suspicion(self._diagnosed(failure, end, clues))
+
+    def _diagnosed(self, failure: found.FailureAnswer, end: found.End, clues: Clues) -> Clues:
+        """The clues, with the part of the compiler that makes the failure of this change, where one was named."""
+        told = {self.label(end.before), self.label(end.after)}
+        name = Names(self.session).id_of(failure.failure)
+        one = next(
+            (
+                one
+                for one in self.diagnoses
+                if (one.case, one.failure, {one.build, one.without}) == (failure.case, name, told)
+            ),
+            None,
+        )
+        return clues if one is None else with_part(clues, one.files, one.names)
 
     def _isolated(self, case: str, end: found.End) -> str | None:
         """The part of the builds that makes the change, where cross tests have told it."""

@@ -65,16 +65,18 @@ def estimate_specs(workshop: Workshop, specs: Sequence[ReadSpec], wishes: Wishes
 
     Raises what `ask` raises.
     """
-    results = workshop.results()
+    results, means = workshop.results(), workshop.means(refresh=wishes.refresh)
     try:
-        sessions = [Session(ask(spec, wishes, workshop.means()), results, workshop.environments()) for spec in specs]
-        return [_estimate(session) for session in sessions]
+        sessions = [Session(ask(spec, wishes, means), results, workshop.environments()) for spec in specs]
+        for session in sessions:
+            session.load()
+        return [estimate_of(session) for session in sessions]
     finally:
         results.close()
 
 
-def _estimate(session: Session) -> Estimate:
-    session.load()
+def estimate_of(session: Session) -> Estimate:
+    """An estimate for a question that was loaded."""
     asked = session.asked
     steps = session.plan().steps_left
     ready = len(session.known().ready)

@@ -89,7 +89,7 @@ class Laboratory:
         build = asked.builds[number]
         return self.session.environments.use(
             asked.environment_key(number),
-            lambda: asked.channel.installation(build, asked.spec.requires),
+            lambda: asked.channel.installation(build, asked.spec.beside),
             device=asked.device.name,
             as_of=build.date if asked.listing.has_upload_times else None,
         )

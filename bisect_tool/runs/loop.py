@@ -1,330 +1,371 @@
 """The loop of a run: ask every question what it wants next, open the environment of the best build, run, store, repeat.
 
 All questions of a run share their environments: the build that answers the most is opened next, and every question that
-wants something of it gets it while it is open. A trial is stored before the next decision, so that the loop can be killed
-at any point and started again.
+wants something of it gets it while it is open. Several slots work at the same time, each on a build of its own; while they run
+trials, the environments that are likely to be next are made in the background. A trial is stored before the next decision, so
+that the loop can be killed at any point and started again. Everything but the work itself happens in the thread of the loop.
 """
 
 from __future__ import annotations
 
-import time
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from bisect_tool.environments import locks
 from bisect_tool.environments.cache_folder import CacheFolder
-from bisect_tool.environments.environment import (
-    BuildUnusable,
-    Checking,
-    Environment,
-    Environments,
-    Making,
-    Step,
-    Trouble,
-    Waiting,
-)
+from bisect_tool.environments.environment import Checking, Making, Trouble, Waiting
 from bisect_tool.environments.uv import Download
-from bisect_tool.errors import CommandFault, MachineFault
+from bisect_tool.errors import BisectError, DiskFull, MachineFault
 from bisect_tool.reports import events
-from bisect_tool.runs.comparing import Note
-from bisect_tool.runs.judging import as_values, shortened, verdict_of
-from bisect_tool.runs.measuring import Bench, ReferenceUnusable, machine_since_start, measure
+from bisect_tool.runs.ahead import Ahead
+from bisect_tool.runs.diary import Diary
+from bisect_tool.runs.executors import (
+    AheadEnded,
+    AheadTold,
+    Arrival,
+    Ended,
+    Executor,
+    GpuNews,
+    Held,
+    Job,
+    News,
+    Opened,
+    OpenEnvironment,
+    RanTrial,
+    Result,
+    SlotLost,
+    Told,
+    WaitingForFirst,
+    WaitingForLock,
+)
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.renewal import Renewal
-from bisect_tool.runs.report_words import failure_names, word_of
+from bisect_tool.runs.serving import Doing, Service
 from bisect_tool.runs.session import Session
-from bisect_tool.search.planner import Probe, Purpose
-from bisect_tool.search.states import Passing, State
+from bisect_tool.runs.spending import Ledger, Work
+from bisect_tool.runs.starting import Starting
+from bisect_tool.search.abreast import Start, Under, decide
+from bisect_tool.search.planner import Probe
 from bisect_tool.search.together import Asking, Choice, choose
-from bisect_tool.spec.repro import case_digest
-from bisect_tool.store.results import Results, StoredTrial
-from bisect_tool.trials.failure import MachineAtFault
-from bisect_tool.trials.trial import run_trial
+from bisect_tool.stopping import Cancelled
+from bisect_tool.store.results import Results
 
-ATTEMPTS = 3  # of a trial that the machine spoiled
+
+@dataclass(slots=True)
+class _Course:
+    """What a slot is at: its build, the generator that serves it, and the job that it waits for."""
+
+    under: Under
+    session: Session
+    number: int
+    service: Service
+    doing: Doing
+    job: Job | None = None
+    is_called_off: bool = False
+
+    @property
+    def version(self) -> str:
+        """The version of the build."""
+        return self.session.asked.builds[self.number].version
+
+    @property
+    def is_making(self) -> bool:
+        """Whether it waits for its environment."""
+        return isinstance(self.job, OpenEnvironment)
 
 
 @dataclass(slots=True)
 class Loop:
     """Drives `sessions` until none of them wants anything more.
 
-    `note` hears of each decision; `weigh` is asked before each one whether a history says where to look first.
+    `diary` hears of each decision; `weigh` is asked before each one whether a history says where to look first.
     """
 
     sessions: Sequence[Session]
     cache: CacheFolder
     results: Results
-    environments: Environments
-    environ: Mapping[str, str] = field(repr=False)
+    executor: Executor
+    ahead: Ahead
+    ledger: Ledger
     tell: Callable[[events.Event], None]
     pace: Pace = field(default_factory=Pace)
-    note: Callable[[Sequence[Asking], Choice | None], None] = lambda _askings, _choice: None
+    diary: Diary | None = None
     weigh: Callable[[Session], None] = lambda _session: None
+    lost: set[int] = field(default_factory=set)
+    starting: Starting = field(init=False)
+    _courses: dict[int, _Course] = field(default_factory=dict)
+    _again: dict[int, Job] = field(default_factory=dict)
+    _before: dict[int, object] = field(default_factory=dict)
+    _has_news: bool = True
+    _may_look: bool = False
+
+    def __post_init__(self) -> None:
+        self.starting = Starting(lambda line: self.tell(events.Notice(line)))
 
     def run(self) -> None:
         """Search until every question is answered as far as it can be.
 
-        Raises a `BisectError` when the machine gets in the way.
+        Raises a `BisectError` when the machine gets in the way. Whatever ends it, no process is left running.
         """
         renewal = Renewal(self.sessions, self.tell)
-        self._search(renewal)
-        while renewal.renew_ends():
+        for session in self.sessions:
+            session.hidden = self.ahead.hidden
+        try:
             self._search(renewal)
+            while renewal.renew_ends():
+                self._search(renewal)
+            self.ahead.stop()
+        except BaseException:
+            self._wind_up()
+            raise
+        finally:
+            self.starting.close()
+
+    @property
+    def _is_alone(self) -> bool:
+        return len(self.executor.slots) == 1
+
+    @property
+    def _under(self) -> list[Under]:
+        return [course.under for course in self._courses.values() if not course.is_called_off]
 
     def _search(self, renewal: Renewal) -> None:
-        before: object = None
-        while (choice := self._choose()) is not None:
-            session, probe = choice
-            if renewal.renew(session, probe.build):
-                continue
-            self._open(session, probe)
-            now = (
-                session.asked.repro.digest,
-                (session.asked.builds[probe.build].identity, probe.cases, probe.purpose),
-                len(session.seen[probe.cases[-1], probe.build]),
-                dict(session.broken),
-            )
-            if now == before:
-                raise MachineFault(
-                    "the search asks for the same trial again although nothing was learned",
-                    where=f"{probe.cases} on {session.asked.builds[probe.build].version}",
-                    advice="this is a defect of bisect: report it with the file results.sqlite of the cache",
-                )
-            before = now
+        self._has_news = True
+        while True:
+            if self._has_news:
+                self._decide(renewal)
+            if not self._courses:
+                return
+            for arrival in self._arrivals():
+                self._arrived(arrival)
 
-    def _choose(self) -> tuple[Session, Probe] | None:
-        """The session and probe to serve next: of the build that is worth most to all sessions together."""
+    def _arrivals(self) -> list[Arrival]:
+        """What has happened; while nothing has, there is time to think of what comes next."""
+        if self._may_look:
+            if happened := self.executor.arrivals(timeout=0):
+                return happened
+            self._look_ahead()
+            self._may_look = False
+        return self.executor.arrivals()
+
+    def _decide(self, renewal: Renewal) -> None:
+        """Give every free slot something to do, and call off what has become useless."""
+        decided = self._decide_alone if self._is_alone else self._decide_abreast
+        while decided(renewal):
+            pass
+        self._has_news, self._may_look = False, True
+
+    def _askings(self) -> list[Asking]:
         for session in self.sessions:
             self.weigh(session)
-        askings = [session.asking() for session in self.sessions]
-        choice = choose(askings)
-        self.note(askings, choice)
-        return None if choice is None else (self.sessions[choice.asking], choice.probe)
+        return [session.asking() for session in self.sessions]
 
-    def _open(self, session: Session, probe: Probe) -> None:
-        """Open the environment of the probe's build and serve every session that wants it."""
-        asked = session.asked
-        build = asked.builds[probe.build]
-        steps = max(one.steps_left() for one in self.sessions)
-        self.tell(events.BuildChosen(build.version, probe.purpose.value, steps, self.pace.seconds_left(steps)))
-        key = asked.environment_key(probe.build)
-        try:
-            with self._use(session, probe.build) as environment:
-                self._opened(session, probe.build, environment)
-                for other in self.sessions:
-                    self._serve(other, key.digest, environment, probe if other is session else None)
-        except BuildUnusable as unusable:
-            for other in self.sessions:
-                self._mark_unusable(other, key.digest, str(unusable))
-
-    def _opened(self, session: Session, number: int, environment: Environment) -> None:
-        build = session.asked.builds[number]
-        if not environment.cached:
-            session.installed.add(number)
-            self.pace.installed(environment.seconds)
-        self.tell(events.Installed(build.version, environment.seconds, environment.cached))
-
-    def _serve(self, session: Session, digest: str, environment: Environment, chosen: Probe | None) -> None:
-        """Run everything that `session` wants of the open build, first what it was opened for."""
-        while (probe := chosen or session.wanted_in(digest)) is not None:
-            chosen = None
-            self._remember_health(session, probe.build, environment)
-            self._run_cases(session, probe, environment)
-            if probe.purpose is not Purpose.VERIFY:
-                return
-
-    def _remember_health(self, session: Session, number: int, environment: Environment) -> None:
-        subject = session.subject(number)
-        if subject.identity not in session.healths:
-            health = {
-                "version": environment.health.version,
-                "revision": environment.health.revision,
-                "python": environment.health.python,
-                "packages": dict(environment.health.packages),
-                "facts": dict(environment.health.facts),
-            }
-            self.results.add_health(subject, health)
-            session.healths[subject.identity] = health
-
-    def _run_cases(self, session: Session, probe: Probe, environment: Environment) -> None:
-        """Run the cases of a probe in order; a control that does not pass ends it."""
-        controls = session.asked.question.controls
-        for case in probe.cases:
-            self._run_case(session, case, probe, environment)
-            state = session.state(case, probe.build)
-            self._report_state(session, case, probe.build, state)
-            if case in controls and not isinstance(state, Passing):
-                return
-
-    def _run_case(self, session: Session, case: str, probe: Probe, environment: Environment) -> None:
-        version = session.asked.builds[probe.build].version
-        purpose = "verify" if probe.purpose is Purpose.VERIFY else "search"
-        if case in session.asked.question.controls:
-            purpose = "control"
-        lock = self.cache.locks / f"trial-{session.trial_key(case, probe.build)}.lock"
-        with locks.exclusive(lock, lambda: self.tell(events.Waiting(version, "another run makes the same trial"))):
-            if self._take_over(session, case, probe.build):
-                return
-            if session.asked.has_metrics(case):
-                self._compare(session, case, probe.build, environment, purpose)
-            else:
-                self._attempt(session, case, probe.build, environment, purpose)
-
-    def _attempt(
-        self, session: Session, case: str, number: int, environment: Environment, purpose: str, note: Note | None = None
-    ) -> None:
-        """One trial, made again when the machine spoils it."""
-        version = session.asked.builds[number].version
-        timeout = session.asked.spec.timeout_of(session.asked.case(case))
-        for attempt in range(1, ATTEMPTS + 1):
-            self.tell(events.TrialStarted(version, case, purpose, timeout))
-            trouble = self._trial(session, case, number, environment, note)
-            if trouble is None:
-                return
-            if trouble.command or attempt == ATTEMPTS:
-                error = CommandFault if trouble.command else MachineFault
-                raise error(trouble.reason, where=f"case {case} on {version}", advice=trouble.advice)
-            self.tell(events.MachineTrouble(trouble.reason, attempt, ATTEMPTS))
-
-    def _compare(self, session: Session, case: str, number: int, environment: Environment, purpose: str) -> None:
-        """Trials of a build and of its reference in turn, until the numbers of the case tell whether they differ."""
-        bench = Bench(
-            open_reference=lambda: self._reference(session, session.asked.reference(case)),
-            run=lambda build, opened, note: self._attempt(session, case, build, opened, purpose, note),
-            machine=machine_since_start(),
-        )
-        version, started = session.asked.builds[number].version, time.monotonic()
-        # Two comparisons at once on one device would disturb each other.
-        lock = self.cache.locks / f"measuring-{session.asked.device.name}.lock"
-        try:
-            with locks.exclusive(
-                lock, lambda: self.tell(events.Waiting(version, "another run measures on this machine"))
-            ):
-                measure(session, case, number, environment, bench)
-        except ReferenceUnusable as unusable:
-            for other in self.sessions:
-                self._mark_unusable(other, unusable.environment, str(unusable))
-            return
-        for compared in session.seen[case, number][-1].compared:
-            self.tell(events.Notice(f"{version}: {case}: {compared}"))
-        self._ended(session, case, number, time.monotonic() - started)
-
-    @contextmanager
-    def _reference(self, session: Session, number: int) -> Iterator[Environment]:
-        """The environment of the reference build, beside the one that is open. Raises `ReferenceUnusable`."""
-        with ExitStack() as stack:
-            try:
-                environment = stack.enter_context(self._use(session, number))
-            except BuildUnusable as unusable:
-                raise ReferenceUnusable(session.asked.environment_key(number).digest, str(unusable)) from unusable
-            self._opened(session, number, environment)
-            self._remember_health(session, number, environment)
-            yield environment
-
-    def _use(self, session: Session, number: int) -> AbstractContextManager[Environment]:
-        """The environment of a build, made where needed. Raises `BuildUnusable`."""
-        asked = session.asked
-        build = asked.builds[number]
-        return self.environments.use(
-            asked.environment_key(number),
-            lambda: asked.channel.installation(build, asked.spec.requires),
-            device=asked.device.name,
-            as_of=build.date if asked.listing.has_upload_times else None,
-            tell=lambda step: self._report_step(session, number, step),
-        )
-
-    def _take_over(self, session: Session, case: str, number: int) -> bool:
-        """Take the trials that another run has made of the same case in the meantime; whether they are enough."""
-        asked = session.asked
-        if asked.wishes.fresh:
+    def _decide_alone(self, renewal: Renewal) -> bool:
+        """With one slot: the build that is worth most to all sessions together; True when there is more to decide."""
+        if self._courses:
             return False
-        known = len(session.seen[case, number])
-        digest = case_digest(asked.case(case), asked.spec)
-        for build in {number, asked.reference(case)} if asked.has_metrics(case) else {number}:
-            subject = session.subject(build)
-            for trial in self.results.trials_of(asked.repro.digest, subject.setting, asked.device.kind):
-                is_asked = trial.case_digest == digest and trial.subject.identity == subject.identity
-                if is_asked and trial.folder not in session.taken:
-                    session.take(case, build, trial)
-        return len(session.seen[case, number]) > known
+        askings = self._askings()
+        choice = choose(askings)
+        if self.diary is not None:
+            self.diary.note(askings, choice)
+        if choice is None:
+            return False
+        if not renewal.renew(self.sessions[choice.asking], choice.probe.build):
+            self._begin(0, choice, Under(choice.environment, ((choice.asking, choice.probe),)), askings)
+        return True
 
-    def _trial(
-        self, session: Session, case: str, number: int, environment: Environment, note: Note | None
-    ) -> MachineAtFault | None:
-        """One trial, stored; a fault of the machine is not stored."""
-        asked = session.asked
-        described = asked.case(case)
-        folder = self.cache.trials / f"{time.strftime('%Y%m%d')}-{uuid.uuid4().hex[:12]}"
-        finished = run_trial(
-            asked.order(described),
-            programs=environment.programs,
-            folder=folder,
-            environ=self.environ,
+    def _decide_abreast(self, renewal: Renewal) -> bool:
+        askings = self._askings()
+        going = [(slot, course) for slot, course in self._courses.items() if not course.is_called_off]
+        free = [slot for slot in range(len(self.executor.slots)) if slot not in self._courses and slot not in self.lost]
+        under = [course.under for _, course in going]
+        made = decide(askings, under, len(free))
+        if not made.useless and not free:
+            return False
+        if self.diary is not None:
+            self.diary.note_abreast(askings, under, len(free), made)
+        for place in made.useless:
+            self._call_off(*going[place])
+        if any(self._renew(renewal, start) for start in made.starts):
+            return True
+        for slot, start in zip(free, made.starts, strict=False):
+            self._begin(slot, start.choice, start.under, askings)
+        # Something that came to nothing at once has left its slot free again.
+        return any(slot not in self._courses for slot, _ in zip(free, made.starts, strict=False))
+
+    def _renew(self, renewal: Renewal, start: Start) -> bool:
+        return renewal.renew(self.sessions[start.choice.asking], start.choice.probe.build)
+
+    def _call_off(self, slot: int, course: _Course) -> None:
+        course.is_called_off = True
+        self.tell(events.CalledOff(course.version, self._name(slot)))
+        self.executor.cancel(slot)
+
+    def _begin(self, slot: int, choice: Choice, under: Under, askings: Sequence[Asking]) -> None:
+        """Serve the chosen build in a slot."""
+        session, probe = self.sessions[choice.asking], choice.probe
+        self._refuse_repetition(slot, session, probe)
+        steps = _steps_left(askings)
+        version, name = session.asked.builds[probe.build].version, self._name(slot)
+        self.tell(events.BuildChosen(version, probe.purpose.value, steps, self.pace.seconds_left(steps), name))
+        means = (self.cache, self.results, self.pace, self.ahead, self.starting, self.tell)
+        service = Service(self.sessions, *means, slot=name)
+        course = _Course(under, session, probe.build, service, service.serve(session, probe))
+        self._courses[slot] = course
+        self.ahead.settle(askings, self._under)
+        self._advance(slot, course, None)
+
+    def _refuse_repetition(self, slot: int, session: Session, probe: Probe) -> None:
+        now = (
+            session.asked.repro.digest,
+            (session.asked.builds[probe.build].identity, probe.cases, probe.purpose),
+            sum(map(len, session.seen.values())),
+            session.fresh_only,
+            dict(session.broken),
+            len(self.lost),
         )
-        observation = shortened(finished.observation)
-        verdict = verdict_of(observation, asked.spec.failures)
-        if isinstance(verdict, MachineAtFault):
-            return verdict
-        trial = StoredTrial(
-            subject=session.subject(number),
-            repro=asked.repro.digest,
-            case_digest=case_digest(described, asked.spec),
-            case_name=case,
-            package=asked.spec.package,
-            version=asked.builds[number].version,
-            observation=as_values(observation) | (note.as_values() if note else {}),
-            folder=str(folder.relative_to(self.cache.root)),
-            command=finished.command,
-            duration=observation.duration,
-        )
-        self.results.add_trial(trial)
-        session.take(case, number, trial)
-        session.trials_made += 1
-        if note is None:  # a comparison is told as a whole
-            self._ended(session, case, number, observation.duration)
-        return None
+        if now == self._before.get(slot):
+            raise MachineFault(
+                "the search asks for the same trial again although nothing was learned",
+                where=f"{probe.cases} on {session.asked.builds[probe.build].version}",
+                advice="this is a defect of bisect: report it with the file results.sqlite of the cache",
+            )
+        self._before[slot] = now
 
-    def _ended(self, session: Session, case: str, number: int, seconds: float) -> None:
-        self.pace.ran(seconds)
-        self._report_trial(session, case, number, seconds)
+    def _advance(self, slot: int, course: _Course, result: Result | BaseException | None) -> None:
+        """Hand a result to what waits for it, and begin with the job that comes next."""
+        try:
+            job = _next_job(course, result)
+        except (StopIteration, Cancelled):
+            pass
+        except SlotLost as lost:
+            self._lose(slot, lost)
+        else:
+            self._start(slot, course, job)
+            return
+        del self._courses[slot]
+        self._has_news = True
 
-    def _mark_unusable(self, session: Session, environment_digest: str, reason: str) -> None:
-        for number, build in enumerate(session.asked.builds):
-            if session.asked.environment_key(number).digest == environment_digest:
-                self.results.add_unusable(session.subject(number), build.package, build.version, reason)
-                self.tell(events.Untestable(build.version, reason))
-                if not session.stand_in(number, reason):
-                    session.broken[number] = reason
+    def _start(self, slot: int, course: _Course, job: Job) -> None:
+        course.job = job
+        if isinstance(job, OpenEnvironment):
+            course.service.work = Work()
+        self.executor.start(slot, job)
 
-    def _report_step(self, session: Session, number: int, step: Step) -> None:
-        build = session.asked.builds[number]
-        match step:
+    def _lose(self, slot: int, lost: SlotLost) -> None:
+        """Its work is wanted as before, and goes to another slot."""
+        self.lost.add(slot)
+        name = self.executor.slots[slot]
+        self.tell(events.SlotLost(name, str(lost)))
+        if len(self.lost) == len(self.executor.slots):
+            raise MachineFault(
+                f"the GPU is lost: {lost}" if self._is_alone else f"no GPU is left; the last one that was lost: {lost}",
+                where=name,
+                advice="see what nvidia-smi and `dmesg | grep Xid` say, reset the GPU or restart the machine, then run the "
+                "same command again: it goes on from where it stopped",
+            )
+
+    def _arrived(self, arrival: Arrival) -> None:
+        match arrival:
+            case Told(slot, news, at):
+                self._told(slot, self._courses[slot], news, at)
+            case Ended():
+                self._ended(arrival)
+            case AheadTold():
+                self.ahead.told(arrival)
+            case AheadEnded():
+                self.ahead.ended(arrival)
+                self._start_again()
+                self._may_look = True
+
+    def _ended(self, arrival: Ended) -> None:
+        slot, result, course = arrival.slot, arrival.result, self._courses[arrival.slot]
+        job = course.job
+        if isinstance(job, OpenEnvironment):
+            self.ledger.stretches += course.service.work.end(arrival.at)
+        if isinstance(result, RanTrial):
+            self.ledger.ran(result.finished.observation.duration, arrival.at)
+            self._has_news = True
+        if isinstance(result, DiskFull) and isinstance(job, OpenEnvironment):
+            if self.ahead.is_busy:
+                self._again[slot] = job
+                self.ahead.stop()
+                return
+            if len(self._courses) > 1:
+                result = SlotLost(f"there is no room for its environment beside those of the others: {result.what}")
+        self._advance(slot, course, result)
+        self._may_look = self._may_look or isinstance(result, Opened)
+
+    def _start_again(self) -> None:
+        """What had no room beside an environment that was made ahead is made once that is gone."""
+        if not self.ahead.is_busy:
+            for slot, job in self._again.items():
+                self._start(slot, self._courses[slot], job)
+            self._again.clear()
+
+    def _look_ahead(self) -> None:
+        """Make what comes next, as soon as some slot runs a trial; before that the network is for what is needed now."""
+        if self.ahead.most and any(not course.is_making for course in self._courses.values()):
+            askings = [session.asking() for session in self.sessions]
+            self.ahead.look(askings, self._under, _steps_left(askings))
+
+    def _told(self, slot: int, course: _Course, news: News, at: float) -> None:
+        version, name = course.version, self._name(slot)
+        match news:
+            case WaitingForLock():
+                self.tell(events.Waiting(version, course.service.waits_for, name))
+                return
+            case GpuNews(text):
+                self.tell(events.Notice(text))
+                return
+            case WaitingForFirst():
+                self.ledger.stretches += course.service.work.take(Waiting(), at)
+                self.tell(events.Waiting(version, "the first environment fetches what most of them need", name))
+                return
+        self.ledger.stretches += course.service.work.take(news, at)
+        match news:
             case Waiting():
-                self.tell(events.Waiting(build.version, "another run makes this environment"))
+                is_ours = self.ahead.makes(course.under.environment)
+                why = "it is being made ahead of need" if is_ours else "another run makes this environment"
+                self.tell(events.Waiting(version, why, name))
             case Making():
-                self.tell(events.Installing(build.version, build.size))
+                size = course.session.asked.builds[course.number].size
+                self.tell(events.Installing(version, size, name))
             case Checking():
-                self.tell(events.Checking(build.version))
-            case Download(name, size, done):
-                self.pace.downloading(name, size, done=done)
-                self.tell(events.Downloading(build.version, name, (size or 1) if done else 0, size))
+                self.tell(events.Checking(version, name))
+            case Download(package, size, done, here):
+                if not done and not here:
+                    self.ahead.allowance.announced(size)
+                self.tell(events.Downloading(version, package, (size or 1) if done else here, size, name))
             case Trouble(reason, attempt, of):
                 self.tell(events.MachineTrouble(reason, attempt, of))
 
-    def _report_trial(self, session: Session, case: str, number: int, seconds: float) -> None:
-        state = session.state(case, number)
-        version = session.asked.builds[number].version
-        self.tell(
-            events.TrialFinished(version, case, word_of(state), failure_name(session, state), seconds, stored=False)
-        )
+    def _name(self, slot: int) -> str | None:
+        """What the slot is called where there are several."""
+        return None if self._is_alone else self.executor.slots[slot]
 
-    def _report_state(self, session: Session, case: str, number: int, state: State | None) -> None:
-        version = session.asked.builds[number].version
-        self.tell(events.StateKnown(case, version, word_of(state), failure_name(session, state)))
+    def _wind_up(self) -> None:
+        """Leave nothing running; a trial that ended in the last moment is stored all the same."""
+        self.executor.close()
+        for arrival in self.executor.arrivals(timeout=0):
+            result = arrival.result if isinstance(arrival, Ended) else None
+            if isinstance(arrival, Ended) and isinstance(result, RanTrial):
+                with suppress(StopIteration, BisectError):
+                    self._courses[arrival.slot].doing.send(result)
+            elif isinstance(result, Opened | Held):
+                result.lease.close()
+        for course in self._courses.values():
+            course.doing.close()
 
 
-def failure_name(session: Session, state: State | None) -> str | None:
-    """What people call the failures of a state."""
-    return ", ".join(failure_names(session, state)) or None
+def _steps_left(askings: Sequence[Asking]) -> int:
+    """About how many builds are still to be probed."""
+    return max(asking.wants.steps_left if asking.wants is not None else 0 for asking in askings)
+
+
+def _next_job(course: _Course, result: Result | BaseException | None) -> Job:
+    """The next job of what a slot is at. Raises `StopIteration` at its end, `Cancelled` when it was called off."""
+    if result is None:
+        return next(course.doing)
+    job = course.doing.throw(result) if isinstance(result, BaseException) else course.doing.send(result)
+    return course.doing.throw(Cancelled()) if course.is_called_off else job

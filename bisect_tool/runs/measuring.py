@@ -7,8 +7,8 @@ environment of the reference is opened only once the build has passed: a build t
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 from bisect_tool.environments.environment import Environment
 from bisect_tool.errors import MachineFault
 from bisect_tool.runs.comparing import Note, Side
+from bisect_tool.runs.executors import Job, Result
 from bisect_tool.runs.session import Session
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")  # proc(5): set anew at each start of the kernel
@@ -33,11 +34,12 @@ class ReferenceUnusable(Exception):
 class Bench:
     """How a comparison makes its trials: `open_reference` opens the environment of the reference, `run` makes one trial.
 
-    `run` takes the number of the build, its environment, and the note to store with the trial.
+    Both are generators of jobs (see `serving`); the reference stays open until the stack is closed. `run` takes the number of
+    the build, its environment, and the note to store with the trial.
     """
 
-    open_reference: Callable[[], AbstractContextManager[Environment]]
-    run: Callable[[int, Environment, Note], None]
+    open_reference: Callable[[ExitStack], Generator[Job, Result, Environment]]
+    run: Callable[[int, Environment, Note], Generator[Job, Result, None]]
     machine: str
 
 
@@ -53,7 +55,9 @@ def machine_since_start(boot: Path = BOOT) -> str:
         ) from error
 
 
-def measure(session: Session, case: str, build: int, environment: Environment, bench: Bench) -> None:
+def measure(
+    session: Session, case: str, build: int, environment: Environment, bench: Bench
+) -> Generator[Job, Result, None]:
     """Make trials until the comparison of `case` on `build` is settled, going on with one that was interrupted.
 
     Raises what `open_reference` and `run` raise; what was measured until then is stored.
@@ -67,8 +71,8 @@ def measure(session: Session, case: str, build: int, environment: Environment, b
         for pair in count(begun.pairs if begun else 0):
             for side in (Side.BUILD, Side.REFERENCE) if pair % 2 == 0 else (Side.REFERENCE, Side.BUILD):
                 if side not in opened:
-                    opened[side] = stack.enter_context(bench.open_reference())
+                    opened[side] = yield from bench.open_reference(stack)
                 number = build if side is Side.BUILD else reference
-                bench.run(number, opened[side], Note(name, about, against, side, pair, bench.machine))
+                yield from bench.run(number, opened[side], Note(name, about, against, side, pair, bench.machine))
                 if session.comparisons.is_settled(name):
                     return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import fmean
 
@@ -14,37 +12,21 @@ LEAST_FETCHED = 10_000_000  # bytes; less than this says more about the answer t
 
 @dataclass(slots=True)
 class Pace:
-    """Seconds of the installs, downloads and trials so far. `clock` gives seconds."""
+    """Seconds of the installs, downloads and trials so far."""
 
-    clock: Callable[[], float] = time.monotonic
     _installs: list[float] = field(default_factory=list)
     _unpacks: list[float] = field(default_factory=list)
     _trials: list[float] = field(default_factory=list)
     _steps: int = 0
-    _open: dict[str, int] = field(default_factory=dict)
-    _since: float = 0.0
     _fetching: float = 0.0
     _fetched: int = 0
-    _fetching_now: float = 0.0
 
-    def downloading(self, name: str, size: int | None, *, done: bool) -> None:
-        """A file of `size` bytes has begun, or is here; several may be on their way at the same time."""
-        if not done:
-            self._since = self._since if self._open else self.clock()
-            self._open[name] = size or 0
-            return
-        began = self._open.pop(name, None)
-        self._fetched += began or size or 0
-        if began is not None and not self._open:
-            self._fetching_now += self.clock() - self._since
-
-    def installed(self, seconds: float) -> None:
-        """An environment was made; what it took without the downloads is kept apart."""
+    def installed(self, seconds: float, fetching: float = 0.0, fetched: int = 0) -> None:
+        """An environment was made, in `fetching` of its `seconds` so many bytes were `fetched`."""
         self._installs.append(seconds)
-        self._unpacks.append(max(0.0, seconds - self._fetching_now))
-        self._fetching += self._fetching_now
-        self._fetching_now = 0.0
-        self._open.clear()
+        self._unpacks.append(max(0.0, seconds - fetching))
+        self._fetching += fetching
+        self._fetched += fetched
 
     def ran(self, seconds: float) -> None:
         """A trial has ended."""

@@ -17,6 +17,14 @@ class Renewal:
     sessions: Sequence[Session]
     tell: Callable[[events.Event], None]
     _asked: dict[str, Build] = field(default_factory=dict)
+    _unchanged: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        for session in self.sessions:
+            recent = session.asked.recent
+            if recent is not None and recent.is_kept:
+                known = {build.identity: build for build in recent.listing.builds}
+                self._asked |= {name: known[name] for name in recent.unchanged if name in known}
 
     def renew(self, session: Session, number: int) -> bool:
         """Take over what the place has now, in every session; True when the file was replaced.
@@ -29,16 +37,31 @@ class Renewal:
         now = session.asked.channel.current(build)
         self._asked[build.identity] = self._asked[now.identity] = now
         if now.identity == build.identity:
+            self._unchanged.add(build.identity)
             return False
+        if session.asked.recent is not None:
+            session.asked.recent.forget()
         self.tell(events.Notice(f"{build.version} was replaced on the index: what was known of it is not used"))
         for other in self.sessions:
             other.replace(build, now)
         return True
 
     def renew_ends(self) -> bool:
-        """The same for the builds that the answers rest on; True when one of them was replaced."""
+        """The same for the builds that the answers rest on; True when one of them was replaced.
+
+        When none was, the search is over: the next run of the same question may take it over for a while.
+        """
         changed = False
         for session in self.sessions:
             for number in sorted({build for pair in session.boundaries() for build in pair}):
                 changed = self.renew(session, number) or changed
+        if not changed:
+            self._remember()
         return changed
+
+    def _remember(self) -> None:
+        for session in self.sessions:
+            recent = session.asked.recent
+            # A listing in which a file was replaced is asked for anew.
+            if recent is not None and not session.replaced:
+                recent.remember(frozenset(self._unchanged))

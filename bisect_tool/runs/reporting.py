@@ -12,10 +12,13 @@ from functools import cached_property
 from bisect_tool import __version__
 from bisect_tool.history.clues import Sought
 from bisect_tool.reports import report as parts
+from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.reports.sentences import summarize
 from bisect_tool.runs.commit_notes import confirms, remarks, unshown, why_not
+from bisect_tool.runs.diagnosing.naming import summary_of
 from bisect_tool.runs.end_parts import Ends
 from bisect_tool.runs.history_reading import HistoryReader
+from bisect_tool.runs.instead_notes import instead_notes
 from bisect_tool.runs.metric_parts import metric_parts
 from bisect_tool.runs.rate_parts import rate_at, rate_parts
 from bisect_tool.runs.report_words import (
@@ -30,6 +33,7 @@ from bisect_tool.runs.report_words import (
 )
 from bisect_tool.runs.session import SeenTrial, Session
 from bisect_tool.runs.surveying import COMMITS
+from bisect_tool.runs.thin_parts import python_changes, thin_advice, thin_part, word_of_hint
 from bisect_tool.search import answer as found
 from bisect_tool.search.states import Failing, Flaky, State, Untestable, trials_of
 from bisect_tool.spec.model import Case
@@ -50,6 +54,8 @@ class Circumstances:
     unfinished: bool = False
     notes: tuple[str, ...] = ()
     isolation: tuple[parts.Isolation, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
+    time: parts.TimePart | None = None
 
 
 def report_of(
@@ -76,9 +82,11 @@ def report_of(
     installed = sum(report.counts.builds_installed for report in reports)
     trials = sum(report.counts.trials for report in reports)
     counts = finest.counts.model_copy(update={"builds_installed": installed, "trials": trials})
-    summary = (*finest.summary, *(one.sentence for one in circumstances.isolation))
+    diagnosed = (summary_of(one) for one in circumstances.diagnoses)
+    summary = (*finest.summary, *(one.sentence for one in finest.isolation), *diagnosed)
+    thin = next((part for session in sessions if (part := thin_part(session)) is not None), None)
     update = {"stages": stages, "counts": counts, "advice": advice, "summary": summary}
-    return finest.model_copy(update={**update, "isolation": circumstances.isolation})
+    return finest.model_copy(update={**update, "diagnoses": circumstances.diagnoses, "thin": thin})
 
 
 def _stage(report: parts.Report) -> parts.StagePart:
@@ -117,7 +125,12 @@ class _Maker:
     @cached_property
     def ends(self) -> Ends:
         """What is told of pairs of builds."""
-        return Ends(self.session, self.history, self.circumstances.isolation)
+        return Ends(self.session, self.history, self.isolation, self.circumstances.diagnoses)
+
+    @property
+    def isolation(self) -> tuple[parts.Isolation, ...]:
+        """Cross tests of the two sides of changes: those that were asked for, else what thin builds say."""
+        return self.circumstances.isolation or python_changes(self.session, self.answer)
 
     @property
     def names(self) -> Names:
@@ -137,8 +150,10 @@ class _Maker:
             cases=tuple(self._case(case) for case in asked.spec.cases),
             failures=failures,
             boundaries=tuple(self.ends.boundary(before, after) for before, after in self.answer.boundaries()),
+            isolation=self.isolation,
             counts=self._counts(),
             elapsed_s=round(self.circumstances.elapsed, 1),
+            time=self.circumstances.time,
             environment=self._machine(),
             repeat=self.circumstances.repeat,
             advice=self._advice(),
@@ -198,13 +213,19 @@ class _Maker:
             state=word_of(state),
             failure=names[0] if names else None,
             failures=names,
-            reason=self.names.told(state.reason) if isinstance(state, Untestable) else None,
+            reason=self._reason(case, number, state),
             trials=trials_of(state) if state is not None else 0,
             rate=rate_of(state),
             duration_s=round(shown.duration, 2) if shown else None,
             log=f"{shown.folder}/log.txt" if shown else None,
             metrics=self._metrics(case, trials),
         )
+
+    def _reason(self, case: str, number: int, state: State | None) -> str | None:
+        """Why there is no verdict; of a build that was not tried whole what it showed thin."""
+        if isinstance(state, Untestable):
+            return self.names.told(state.reason)
+        return word_of_hint(self.session, case, number) if state is None else None
 
     def _metrics(self, case: str, trials: Sequence[SeenTrial]) -> tuple[parts.MetricPart, ...]:
         asked = self.session.asked
@@ -242,7 +263,7 @@ class _Maker:
                 changed_from=self._other(begin),
                 suspicion=self.ends.suspicion(failure, begin, Sought.BREAK),
                 **rate_at(failure, begin.before, begin.after),
-                **self.ends.sides(begin),
+                **self.ends.sides(begin, failure.case),
             ),
             fixed=parts.Fixed(
                 last_with=self.session.asked.builds[end.before].label,
@@ -250,7 +271,7 @@ class _Maker:
                 changed_into=self._other(end),
                 suspicion=self.ends.suspicion(failure, end, Sought.FIX),
                 **rate_at(failure, end.before, end.after),
-                **self.ends.sides(end),
+                **self.ends.sides(end, failure.case),
             ),
         )
 
@@ -299,4 +320,6 @@ class _Maker:
         if self.answer.outcome is found.Outcome.NO_CHANGE and self.session.asked.question.open_start is False:
             said.append("widen the range with --from and --to, or spread probes over it with --scan N")
         said.append(self.session.walked_back(self.answer))
+        said += instead_notes(asked.builds, self.session.healths)
+        said += thin_advice(self.session, self.answer)
         return tuple(dict.fromkeys([*(text for text in said if text), *unproven]))

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from bisect_tool.builds.channel import Access
 from bisect_tool.builds.index_address import without_credentials
-from bisect_tool.environments.cache_folder import CacheFolder, open_cache
+from bisect_tool.environments.cache_folder import CacheFolder, copies_because, open_cache
 from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.environments.uv import Uv, find_uv
@@ -28,17 +28,29 @@ from bisect_tool.errors import (
 )
 from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
+from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.reports.report import Isolation, Report
+from bisect_tool.runs.ahead import Ahead
+from bisect_tool.runs.allowance import Allowance
 from bisect_tool.runs.asking import Asked, ask
+from bisect_tool.runs.diagnosing.clinic import Clinic
 from bisect_tool.runs.diary import Diary
+from bisect_tool.runs.executors import Executor
+from bisect_tool.runs.executors.local import LocalExecutor
 from bisect_tool.runs.history_reading import HistoryReader
 from bisect_tool.runs.isolating import Laboratory
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
+from bisect_tool.runs.recent import FRESH
 from bisect_tool.runs.reporting import Circumstances, report_of
+from bisect_tool.runs.scouting import Scout
 from bisect_tool.runs.session import Session
+from bisect_tool.runs.slots import Slots, compares_numbers, open_slots
+from bisect_tool.runs.spending import Ledger
 from bisect_tool.runs.stages import goes_to_commits, next_stage
+from bisect_tool.runs.starting import start_notes
 from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
+from bisect_tool.runs.thin_session import ThinSession
 from bisect_tool.runs.weighing import Weigher
 from bisect_tool.settings import Settings
 from bisect_tool.spec.reading import ReadSpec
@@ -54,8 +66,8 @@ class Workshop:
     uv: Uv
     environ: Mapping[str, str] = field(repr=False)
 
-    def means(self, tell: Callable[[str], None] = lambda _line: None) -> Means:
-        """How questions are prepared; `tell` takes lines about what takes a while."""
+    def means(self, tell: Callable[[str], None] = lambda _line: None, *, refresh: bool = True) -> Means:
+        """How questions are prepared; `tell` takes lines about what takes a while. `refresh`: GitHub is asked again."""
         settings = self.settings
         access = Access(settings.index, settings.wheelhouse, self.cache.pages, settings.nightly_index, tell)
         history = HistoryAccess(
@@ -65,6 +77,7 @@ class Workshop:
             api=settings.github_api,
             repositories=self.cache.repositories,
             environ=self.environ,
+            fresh_for=0.0 if refresh else FRESH.total_seconds(),
         )
         return Means(access, history, self.uv, self.environ)
 
@@ -74,7 +87,8 @@ class Workshop:
 
     def environments(self) -> Environments:
         """The environments of the cache."""
-        return Environments(self.cache, self.uv, self.environ, self.settings.max_cache)
+        settings = self.settings
+        return Environments(self.cache, self.uv, self.environ, settings.max_cache, bandwidth=settings.bandwidth)
 
 
 def open_workshop(settings: Settings, environ: Mapping[str, str]) -> Workshop:
@@ -122,6 +136,7 @@ class _Course:
     known: int
     notes: list[str] = field(default_factory=list)
     isolation: tuple[Isolation, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
 
     @property
     def last(self) -> Session:
@@ -138,11 +153,23 @@ class _Run:
     clock: float = field(default_factory=time.monotonic)
     pace: Pace = field(default_factory=Pace)
     reader: HistoryReader | None = None
+    slots: Slots | None = None
+    executor: Executor | None = None
+    allowance: Allowance = field(default_factory=Allowance)
+    ledger: Ledger = field(default_factory=lambda: Ledger(time.monotonic()))
+    lost: set[int] = field(default_factory=set)
 
     def answer(self, specs: Sequence[ReadSpec]) -> tuple[Report, ...]:
         """Search every spec in its first channel, then those that have a finer one in that, and so on."""
         environments = self.workshop.environments()
+        self.allowance.limit = self.workshop.settings.max_downloads
+        if why := copies_because(self.workshop.cache, self.workshop.environ):
+            self.tell(events.Notice(why))
         courses = [self._begin(Session(self._ask_first(spec), self.results, environments, self.pace)) for spec in specs]
+        for course in courses:
+            recent = course.last.asked.recent
+            if recent is not None and recent.is_kept:
+                course.notes.append(recent.note())
         going = courses
         try:
             while going:
@@ -150,10 +177,14 @@ class _Run:
                 going = [course for course in going if self._go_on(course, environments)]
             for course in courses if self.wishes.isolate else ():
                 self._isolate(course)
+            for course in courses if self.wishes.diagnose else ():
+                self._diagnose(course)
         except BisectError as error:
             raise Stopped(error, self._reports(courses, unfinished=True)) from error
         except KeyboardInterrupt as stop:
             raise Stopped(interrupted(), self._reports(courses, unfinished=True)) from stop
+        finally:
+            self._close()
         try:
             return self._reports(courses, unfinished=False, history=self._history())
         except KeyboardInterrupt:
@@ -161,7 +192,10 @@ class _Run:
             return self._reports(courses, unfinished=False)
 
     def _ask(self, spec: ReadSpec, stage: Stage | None = None) -> Asked:
-        return ask(spec, self.wishes, self.workshop.means(lambda line: self.tell(events.Notice(line))), stage)
+        return ask(spec, self.wishes, self._means(), stage)
+
+    def _means(self) -> Means:
+        return self.workshop.means(lambda line: self.tell(events.Notice(line)), refresh=self.wishes.refresh)
 
     def _ask_first(self, spec: ReadSpec) -> Asked:
         """The question in the coarsest channel that has builds to compare in the range."""
@@ -174,8 +208,11 @@ class _Run:
         return self._ask(spec, Stage(given.channel[-1], given.from_, given.to))
 
     def _begin(self, session: Session) -> _Course:
+        from bisect_tool.runs.estimate import estimate_of  # which knows the workshop
+
         course = _Course([], [], 0)
         self._add(course, session)
+        self.ledger.estimate(estimate_of(session))
         return course
 
     def _add(self, course: _Course, session: Session) -> None:
@@ -190,23 +227,58 @@ class _Run:
 
     def _search(self, courses: Sequence[_Course]) -> None:
         workshop, sessions = self.workshop, [course.last for course in courses]
+        executor = self._executor(sessions)
+        most = 0 if compares_numbers(sessions) else workshop.settings.ahead
         explain = self.tell if self.wishes.explain else None
         diary = Diary(self.results, [course.runs[-1] for course in courses], sessions, explain)
-        Loop(
-            sessions,
-            workshop.cache,
-            self.results,
-            sessions[0].environments,
-            workshop.environ,
-            self.tell,
-            self.pace,
-            diary.note,
-            Weigher(self._history(), self.tell).weigh if self.wishes.prior == "history" else lambda _session: None,
-        ).run()
+        weigh = Weigher(self._history(), self.tell).weigh if self.wishes.prior == "history" else lambda _session: None
+        scout = Scout(self._search_thin, self.tell)
+        scout.scout(sessions)
+        while True:
+            ahead = Ahead(executor, sessions, self.allowance, self.ledger, self.tell, most)
+            means = (executor, ahead, self.ledger, self.tell, self.pace, diary, weigh, self.lost)
+            Loop(sessions, workshop.cache, self.results, *means).run()
+            if not scout.look_again(sessions):
+                break
+        self.ledger.ended = time.monotonic()
+
+    def _search_thin(self, sessions: Sequence[ThinSession]) -> None:
+        """Search thin builds, beside whatever is made ahead; nothing of that goes into the record of the run."""
+        self._executor(sessions)
+        assert self.slots is not None
+        workshop, tell = self.workshop, self.tell
+        executor = LocalExecutor(self.slots.slots, sessions[0].environments, workshop.environ)
+        ahead = Ahead(executor, sessions, self.allowance, self.ledger, tell, 0)
+        diary = Diary(self.results, (), sessions, tell) if self.wishes.explain else None
+        pace, ledger = sessions[0].pace, self.ledger
+        try:
+            Loop(
+                sessions, workshop.cache, self.results, executor, ahead, ledger, tell, pace, diary, lost=self.lost
+            ).run()
+        finally:
+            executor.close()
+
+    def _executor(self, sessions: Sequence[Session]) -> Executor:
+        """The slots of the run, opened once."""
+        if self.executor is None:
+            workshop, settings = self.workshop, self.workshop.settings
+            self.slots = open_slots(sessions, settings.jobs, settings.wait_for_gpu, workshop.environ, self.tell)
+            self.executor = LocalExecutor(self.slots.slots, sessions[0].environments, workshop.environ)
+            self.ledger.slots = len(self.executor.slots)
+            self.ledger.started = time.monotonic()
+            if len(self.executor.slots) > 1:
+                self.tell(events.SlotsOpened(tuple(self.executor.slots)))
+        return self.executor
+
+    def _close(self) -> None:
+        if self.executor is not None:
+            self.executor.close()
+        if self.slots is not None and self.slots.nvml is not None:
+            self.slots.nvml.close()
 
     def _go_on(self, course: _Course, environments: Environments) -> bool:
         """Take up the next channel of a spec; False when there is none, or nothing to look closer at."""
-        means = self.workshop.means(lambda line: self.tell(events.Notice(line)))
+        means = self._means()
         try:
             stage = next_stage(course.last, means)
             if stage is None:
@@ -226,7 +298,7 @@ class _Run:
         """Reads histories, each once."""
         if self.reader is None:
             tell = self.tell
-            self.reader = HistoryReader(self.workshop.means().history, lambda line: tell(events.Notice(line)))
+            self.reader = HistoryReader(self._means().history, lambda line: tell(events.Notice(line)))
         return self.reader
 
     def _isolate(self, course: _Course) -> None:
@@ -238,6 +310,18 @@ class _Run:
         if not course.isolation:
             course.notes.append(
                 "no cross tests were made: they need two whole builds of one Python with a change that is not flaky"
+            )
+
+    def _diagnose(self, course: _Course) -> None:
+        """Which part of the compiler makes the changes that the last channel with any has shown."""
+        shown = next((one for one in reversed(course.sessions) if one.boundaries()), None)
+        if shown is not None:
+            clinic = Clinic(shown, self.workshop.cache, self.workshop.environ, self.tell, self.wishes.diagnose_jobs)
+            for one in clinic.diagnose():
+                course.diagnoses += (one,)  # so that those that are made are reported when the next one is cut short
+        if not course.diagnoses:
+            course.notes.append(
+                "nothing was diagnosed: it needs two builds of torch with a change that is neither flaky nor one of a number"
             )
 
     def _reports(
@@ -254,8 +338,12 @@ class _Run:
                 repeat=repeat_command(course.sessions[0].asked, self.workshop.settings),
                 trials_known=course.known,
                 unfinished=unfinished,
-                notes=tuple(course.notes),
+                notes=(*course.notes, *dict.fromkeys(note for one in course.sessions for note in start_notes(one))),
                 isolation=course.isolation,
+                diagnoses=course.diagnoses,
+                time=self.ledger.part(self.allowance.arrived, time.monotonic())
+                if self.ledger.trials or self.ledger.stretches
+                else None,
             )
             report = report_of(course.sessions, circumstances, history)
             for run in course.runs:
@@ -281,6 +369,10 @@ def repeat_command(asked: Asked, settings: Settings) -> str:
     """The command that asks the same question again, with the bounds that this run found; no passwords."""
     spec = asked.spec
     words = ["bisect", "run", str(asked.read.path), "--device", asked.device.name]
+    words += [] if spec.python is None else ["--python", spec.python]
+    words += ["--base", "system"] if spec.base == "system" else []
+    words += [word for text in spec.as_is for word in ("--as-is", text)]
+    words += [word for text in spec.hold for word in ("--hold", text)]
     if len(spec.channel) == 1:
         words += ["--channel", asked.stage.channel]
     if asked.stage.channel == "nightly":

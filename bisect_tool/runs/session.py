@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import fmean
@@ -17,13 +17,16 @@ from bisect_tool.runs.asking import Asked
 from bisect_tool.runs.comparing import Compared
 from bisect_tool.runs.comparisons import Comparisons
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
+from bisect_tool.runs.late_errors import LateErrors
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.revisions import same_commit
+from bisect_tool.runs.starting import disagreement
+from bisect_tool.runs.thin_look import ThinLook
 from bisect_tool.search.answer import Answer, answer
 from bisect_tool.search.knowledge import Known, judged_of, state_at
 from bisect_tool.search.planner import Plan, Probe, Purpose, plan, probe_on
 from bisect_tool.search.prices import Prices
-from bisect_tool.search.states import NoVerdict, Result, State
+from bisect_tool.search.states import Hint, NoVerdict, Result, State
 from bisect_tool.search.together import Asking
 from bisect_tool.search.wants import Wants, wants_of
 from bisect_tool.spec.repro import case_digest
@@ -34,20 +37,27 @@ from bisect_tool.trials.overlay import misfit
 
 @dataclass(frozen=True, slots=True)
 class SeenTrial:
-    """One trial of a case on a build, as the report needs it; a comparison counts as one, and says what it `compared`."""
+    """One trial of a case on a build, as the report needs it; a comparison counts as one, and says what it `compared`.
+
+    `warm`: it was forked, see `bisect_tool.runs.starting`.
+    """
 
     verdict: Verdict
     duration: float
     folder: str
     command: str
     compared: tuple[Compared, ...] = ()
+    warm: bool = False
 
 
 @dataclass(slots=True)
 class Session:
     """The knowledge of one question; `plan` and `answer` are computed from it.
 
-    `replaced` are the versions whose files turned out to be other ones than the listing named.
+    `replaced` are the versions whose files turned out to be other ones than the listing named. `hidden` are environments that
+    are here ahead of need, by digest: no decision takes notice of them. `hints` and `thin` are what a thin search before this
+    one has left (`scouting`); `waits`: another one is to come before a second look. `fresh_only` says why trials that were
+    forked do not count; empty as long as they do.
     """
 
     asked: Asked
@@ -62,7 +72,13 @@ class Session:
     installed: set[int] = field(default_factory=set)
     replaced: list[str] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)
+    hints: Mapping[tuple[str, int], Hint] = field(default_factory=dict)
+    thin: ThinLook | None = None
+    waits: bool = False
+    fresh_only: str = ""
     comparisons: Comparisons = field(init=False)
+    late: LateErrors = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
     _forgotten: set[str] = field(default_factory=set)
     _environments: tuple[str, ...] = ()
@@ -70,6 +86,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self.comparisons = Comparisons(self.asked, self.trial_key)
+        self.late = LateErrors(self.asked.spec.failures)
 
     def load(self) -> None:
         """Take over what the store knows, unless the question is to be asked afresh."""
@@ -117,6 +134,21 @@ class Session:
         self.replaced.append(now.version)
         self._take_over(number, now)
 
+    def is_known(self, build: int) -> bool:
+        """Whether a build costs nothing to look at whole: its environment is here, or every case was run on it."""
+        tests = (case.name for case in self.asked.spec.tests)
+        return self.environments.is_ready(self.asked.environment_key(build)) or all(
+            self.seen.get((case, build)) for case in tests
+        )
+
+    def take_hints(self, hints: Mapping[tuple[str, int], Hint], thin: ThinLook) -> None:
+        """Look first where thin builds say that something changes; the answer does not rest on them."""
+        self.hints, self.thin, self._kept = hints, thin, None
+
+    def wait(self, *, for_thin: bool) -> None:
+        """Want no second look as long as thin builds are to look first."""
+        self.waits, self._kept = for_thin, None
+
     def _take_over(self, number: int, now: Build) -> None:
         """Another file stands for a build of the range: what is known of the one before says nothing about it."""
         selection = self.asked.selection
@@ -124,6 +156,8 @@ class Session:
         builds = (*selection.builds[:number], now, *selection.builds[number + 1 :])
         self.asked = replace(self.asked, selection=replace(selection, builds=builds))
         self._environments, self._kept = (), None
+        # What its Python files or its binaries showed thin, the other one showed.
+        self.hints = {key: hint for key, hint in self.hints.items() if number not in {key[1], hint.base}}
         self.comparisons = Comparisons(self.asked, self.trial_key)
         if self.asked.wishes.fresh:
             # What the store has besides is not wanted: the trials of this run stay, but for those of the old content.
@@ -168,7 +202,10 @@ class Session:
             return verdict
         verdict = self._fitting(build, verdict)
         self.taken.add(trial.folder)
-        seen = SeenTrial(verdict, trial.duration, trial.folder, trial.command)
+        warm = bool(trial.observation.get("warm"))
+        if warm and self.fresh_only:
+            return verdict
+        seen = SeenTrial(verdict, trial.duration, trial.folder, trial.command, warm=warm)
         if self.asked.has_metrics(case):
             finished = self.comparisons.take(case, build, trial, verdict)
             if finished is None:
@@ -180,7 +217,18 @@ class Session:
         if isinstance(verdict, Failed):
             for failure in verdict.failures:
                 self.failures.setdefault(failure.id, failure)
+        if disagreement(self.seen[case, build]):
+            self._count_fresh_only(case, build)
         return verdict
+
+    def _count_fresh_only(self, case: str, build: int) -> None:
+        """Forget every forked trial, because one of them differs from a fresh one of the same case and build."""
+        self.fresh_only = (
+            f"trials that were forked after the imports do not count: on {self.asked.builds[build].version} the case {case} "
+            "did something else when it was forked than when it started fresh"
+        )
+        for key, trials in self.seen.items():
+            self.seen[key] = [one for one in trials if not one.warm]
 
     def _fitting(self, build: int, verdict: Verdict) -> Verdict:
         """The verdict, unless it is about an overlay that does not fit its binaries."""
@@ -205,19 +253,25 @@ class Session:
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
-    def known(self) -> Known:
-        """Everything known, as the planner takes it."""
+    def _learned(self) -> Known:
+        """What the trials have said; nothing of what is here and what it costs, which takes longer to find out."""
         found: dict[tuple[str, int], tuple[Result, ...]] = {
             key: tuple(as_result(trial.verdict) for trial in trials) for key, trials in self.seen.items() if trials
         }
         for case, build, reason in self._without_reference():
             found.setdefault((case, build), (NoVerdict(reason),))
+        return Known(found, dict(self.broken))
+
+    def known(self) -> Known:
+        """Everything known, as the planner takes it."""
+        learned = self._learned()
         ready = frozenset(
             number
             for number in range(len(self.asked.builds))
-            if self.environments.is_ready(self.asked.environment_key(number))
+            if self.environments.is_ready(key := self.asked.environment_key(number))
+            and not (self.hidden and key.digest in self.hidden)
         )
-        return Known(found, dict(self.broken), ready, self.prices())
+        return Known(learned.results, learned.broken, ready, self.prices(), self.hints, self.waits)
 
     def prices(self) -> Prices:
         """What probes cost: environments as measured in this run, trials as measured by this run and those before."""
@@ -306,7 +360,7 @@ class Session:
 
     def state(self, case: str, build: int) -> State | None:
         """The state of one case on one build."""
-        return state_at(self.asked.question, self.known(), case, build)
+        return state_at(self.asked.question, self._learned(), case, build)
 
 
 @lru_cache(maxsize=256)

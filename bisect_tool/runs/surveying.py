@@ -13,24 +13,29 @@ from bisect_tool.builds.build import Build, Listing, Span, Wanted
 from bisect_tool.builds.channel import Access, Channel, open_channel
 from bisect_tool.builds.fitting import target_for
 from bisect_tool.environments.environment import EnvironmentKey
+from bisect_tool.environments.holding import held_requirements
 from bisect_tool.environments.interpreter import Interpreter, find_interpreter, spare_pythons
 from bisect_tool.environments.uv import Uv
 from bisect_tool.history.nightlies import NightlyMap
 from bisect_tool.history.projects import Project, known_project, read_source
 from bisect_tool.history.source import HistoryAccess
 from bisect_tool.runs.device import Device, choose_device
+from bisect_tool.runs.recent import Recent, Recollection
 from bisect_tool.runs.revisions import revise
 from bisect_tool.search.planner import Policy
 from bisect_tool.spec.model import Spec
 
 COMMITS = "commit"  # the channel whose builds are commits
+NIGHTLY = "nightly"
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """What the command line adds to a spec: how builds are listed, how the search goes, and whether it explains itself.
 
-    `prior` is `history` when the commits between the builds say where to look first, else `none`.
+    `refresh`: the index is asked even when it was asked the same a short while ago. `prior` is `history` when the commits
+    between the builds say where to look first, else `none`. `diagnose_jobs` is how many trials of a diagnosis run side by
+    side. `thin` is `auto` when thin builds may say so, where they are worth it, else `off`.
     """
 
     pre: bool = False
@@ -41,6 +46,10 @@ class Wishes:
     explain: bool = False
     prior: str = "none"
     isolate: bool = False
+    diagnose: bool = False
+    diagnose_jobs: int = 1
+    thin: str = "off"
+    refresh: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +94,8 @@ class Survey:
 
     `interpreters` are by `Build.python`: None has the one that was wanted. `project` is where the package is developed, None
     when nobody knows. `nightlies` is its nightly branch, where that was needed and read; `unread` says why it was not.
-    `twins` are builds of the same commit as one of the range, by the identity of that one.
+    `twins` are builds of the same commit as one of the range, by the identity of that one. `recent` is what the next run may
+    take over, None where the channel has no files.
     """
 
     spec: Spec
@@ -99,6 +109,7 @@ class Survey:
     nightlies: NightlyMap | None
     unread: str | None
     twins: Mapping[str, tuple[Build, ...]]
+    recent: Recent | None = field(default=None, kw_only=True)
 
     @property
     def builds(self) -> tuple[Build, ...]:
@@ -126,13 +137,20 @@ class Survey:
 
     def _setting(self, interpreter: Interpreter) -> str:
         base = f"system:{interpreter.path}" if self.spec.base == "system" else "isolated"
-        parts = (interpreter.identity, *sorted(self.spec.requires), base)
+        more = [f"hold:{text}" for text in sorted(self.held)] + [f"as-is:{text}" for text in sorted(self.spec.as_is)]
+        parts = (interpreter.identity, *sorted(self.spec.requires), base, *more)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def environment_key(self, build: int) -> EnvironmentKey:
         """What the environment of a build is made of."""
-        is_system = self.spec.base == "system"
-        return EnvironmentKey(self.builds[build], self.interpreter_of(build), self.spec.requires, is_system)
+        spec, interpreter = self.spec, self.interpreter_of(build)
+        is_system = spec.base == "system"
+        return EnvironmentKey(self.builds[build], interpreter, spec.requires, is_system, self.held, spec.as_is)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The requirements that are the same for every build."""
+        return held_requirements(self.spec.package, self.spec.requires, self.spec.hold)
 
 
 def survey(
@@ -151,20 +169,20 @@ def survey(
     may_change = spec.python is None and not is_system and stage.channel == "nightly"
     spare = spare_pythons(interpreter, means.uv) if may_change else ()
     channel = open_channel(stage.channel, _access_of(spec, stage, means))
-    listing = channel.listing(
-        Wanted(
-            package=project.source_name(spec.package) if project and stage.channel == COMMITS else spec.package,
-            target=target_for(interpreter.version, free_threaded=interpreter.free_threaded),
-            pre=wishes.pre,
-            yanked=wishes.yanked,
-            variant=spec.variant,
-            from_=stage.from_,
-            to=stage.to,
-            machine=device.machine,
-            other_targets=tuple(target_for(python) for python in spare),
-            spans=stage.spans,
-        )
+    wanted = Wanted(
+        package=project.source_name(spec.package) if project and stage.channel == COMMITS else spec.package,
+        target=target_for(interpreter.version, free_threaded=interpreter.free_threaded),
+        pre=wishes.pre,
+        yanked=wishes.yanked,
+        variant=spec.variant,
+        from_=stage.from_,
+        to=stage.to,
+        machine=device.machine,
+        other_targets=tuple(target_for(python) for python in spare),
+        spans=stage.spans,
     )
+    recent = _recent(stage.channel, channel, wanted, wishes, means.access)
+    listing = recent.listing if recent else channel.listing(wanted)
     selected = select(listing, stage.from_, stage.to, least=least)
     revised = revise(selected, channel, project, means.history, means.access.tell)
     pythons = {build.python for build in revised.selection.builds if build.python is not None}
@@ -182,7 +200,20 @@ def survey(
         revised.nightlies,
         revised.missing,
         revised.twins,
+        recent=recent,
     )
+
+
+def _recent(name: str, channel: Channel, wanted: Wanted, wishes: Wishes, access: Access) -> Recent | None:
+    """The listing of nightlies, as it was a short while ago or as it is now; None for other channels.
+
+    The pages of a package index say themselves how long they may be kept, those of the nightlies never may. A folder is
+    looked at in no time, and commits are not files.
+    """
+    if name != NIGHTLY or access.pages is None:
+        return None
+    place = (name, channel.source_address(), str(access.index), str(access.nightly_index))
+    return Recollection(access.pages / "listings", wishes.refresh).of(place, wanted, lambda: channel.listing(wanted))
 
 
 def _access_of(spec: Spec, stage: Stage, means: Means) -> Access:

@@ -14,6 +14,7 @@ REASONS: Mapping[str, str] = {
     Purpose.WALK.value: "the beginning is unknown: a step back until the behaviour changes",
     Purpose.SCAN.value: "both sides agree, and another failure may have come and gone between them",
     Purpose.SPLIT.value: "its two sides differ: something changed between them",
+    Purpose.PROOF.value: "a thin build says that something changed here, which only whole builds can show",
     Purpose.VERIFY.value: "both sides of a change are run again before it is reported",
 }
 
@@ -21,12 +22,33 @@ REASONS: Mapping[str, str] = {
 def sentences(opening: Line, line: Line, names: Mapping[str, str]) -> Iterator[str]:
     """One line of a record, as plain lines; `names` are those of failures."""
     yield from _after(opening, line, names)
-    if line["choice"] is None:
+    if "free" in line:
+        yield from _abreast(opening, line)
+    elif line["choice"] is None:
         yield f"decision {line['n']}: nothing is left to run"
-        return
-    chosen = line["choice"]
+    else:
+        yield from _choice(opening, line["n"], line["choice"])
+
+
+def _abreast(opening: Line, line: Line) -> Iterator[str]:
+    """A decision with several slots."""
+    for place in line["useless"]:
+        _, probes = line["under"][place]
+        question, build, cases = probes[0]
+        name = opening["questions"][question]["builds"][build]
+        yield f"decision {line['n']}: {name} for {', '.join(cases)} is called off: it cannot tell anything new"
+    for chosen in line["choices"]:
+        yield from _choice(opening, line["n"], chosen)
+    if not line["choices"] and line["free"]:
+        left = len(line["under"]) - len(line["useless"])
+        yield f"decision {line['n']}: " + (
+            f"nothing more to start, {left} under way" if left else "nothing is left to run"
+        )
+
+
+def _choice(opening: Line, number: int, chosen: Mapping[str, Any]) -> Iterator[str]:
     builds = opening["questions"][chosen["question"]]["builds"]
-    yield f"decision {line['n']}: {builds[chosen['build']]} for {', '.join(chosen['cases'])}"
+    yield f"decision {number}: {builds[chosen['build']]} for {', '.join(chosen['cases'])}"
     yield f"  why: {chosen['purpose']}: {REASONS[chosen['purpose']]}"
     for case, (before, after, untried) in sorted(chosen["inside"].items()):
         yield f"  {case}: between {builds[before]} and {builds[after]}, {untried} untried"

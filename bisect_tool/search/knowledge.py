@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from bisect_tool.search.prices import Prices
-from bisect_tool.search.states import Judged, Passing, Result, State, Untestable, face, state_of
+from bisect_tool.search.states import Hint, Judged, Passing, Result, State, Untestable, face, state_of
 
 Results = tuple[Result, ...]
 
@@ -44,13 +44,17 @@ class Question:
 class Known:
     """`results` by (case, build); `broken`: builds that cannot be installed or proven, with the reason.
 
-    `ready` are the builds whose environment is here already; `prices` says what a probe of each build costs.
+    `ready` are the builds whose environment is here already; `prices` says what a probe of each build costs. `hints` say, by
+    (case, build), what thin builds showed: they move probes, and no answer rests on them. `waits`: no second look is wanted
+    yet, because thin builds are to look first.
     """
 
     results: Mapping[tuple[str, int], Results] = field(default_factory=dict)
     broken: Mapping[int, str] = field(default_factory=dict)
     ready: frozenset[int] = frozenset()
     prices: Prices = field(default_factory=Prices)
+    hints: Mapping[tuple[str, int], Hint] = field(default_factory=dict)
+    waits: bool = False
 
 
 def control_state(question: Question, known: Known, build: int) -> Untestable | None:

@@ -27,7 +27,8 @@ class Policy:
     `verify`, no stretch of this share of the range or more may be left untried between two builds that agree once a change
     was found, because another failure may hide there; None: nothing is looked for there. `flaky`: see `Flakiness`; a change
     of rate is named with `confidence`, for at most `most_flaky_trials` trials. `trust`: one trial of a build is believed,
-    nothing is run again to verify or to notice flakiness.
+    nothing is run again to verify or to notice flakiness. `thin`: the search only says where another one is to look, so that
+    nothing is run again there either; it looks aside as the other one would.
     """
 
     verify: int = 2
@@ -38,8 +39,14 @@ class Policy:
     confidence: float = 0.99
     most_flaky_trials: int = 1000
     trust: bool = False
+    thin: bool = False
 
     @property
     def repeats(self) -> int:
         """Fresh trials that both sides of a transition need on top of the first."""
-        return 0 if self.trust else self.verify
+        return 0 if self.trust or self.thin else self.verify
+
+    @property
+    def looks_aside(self) -> bool:
+        """Whether wide stretches between two builds that agree are looked into once a change was found."""
+        return self.aside is not None and not self.trust and self.verify > 0

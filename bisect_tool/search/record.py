@@ -3,7 +3,8 @@
 The first line holds the questions. Each further one holds what was learned since the one before, the gaps in which the
 chosen build lies, and the choice; the last one has no choice. Nothing else is needed to make the same decisions again, so a
 record is proof of why the search went as it did: `replayed` makes them again, and the lines must be the same to the byte.
-Builds are numbers; a result is "p" for a pass, a list of failures, or "?" with the reason why there is no verdict.
+With several slots a line also holds what was under way in them, how many were free, what was called off, and all choices (see
+`abreast`). Builds are numbers; a result is "p" for a pass, a list of failures, or "?" with the reason why there is no verdict.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from dataclasses import asdict, replace
 from enum import Enum
 from typing import Any
 
+from bisect_tool.search.abreast import Decision, Under, decide
+from bisect_tool.search.appraisal import Probe
 from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.prices import Prices
-from bisect_tool.search.states import Fail, NoVerdict, Pass, Result
+from bisect_tool.search.states import Fail, Hint, NoVerdict, Pass, Result
 from bisect_tool.search.together import Asking, Choice, choose
-from bisect_tool.search.wishes import views_of
+from bisect_tool.search.wishes import Purpose, views_of
 
 FORMAT = 1
 Line = dict[str, Any]
@@ -62,9 +65,42 @@ def decision(
 
     `weighed` are the weights of questions, by their place, that came in the meantime.
     """
+    line: Line = {"n": number, "choice": None if choice is None else _chosen(choice, askings)}
+    return line | _news(before, askings, weighed)
+
+
+def decision_abreast(
+    number: int,
+    before: Sequence[Known] | None,
+    askings: Sequence[Asking],
+    situation: tuple[Sequence[Under], int],
+    made: Decision,
+    weighed: Mapping[int, Weights] | None = None,
+) -> Line:
+    """The same with several slots: `situation` is what was under way, and how many slots were free; `made` the decision."""
+    under, free = situation
+    numbers = _numbers_of(askings)
+    line: Line = {
+        "n": number,
+        "under": [
+            [numbers[one.environment], [[place, probe.build, list(probe.cases)] for place, probe in one.probes]]
+            for one in under
+        ],
+        "free": free,
+        "useless": list(made.useless),
+        "choices": [
+            {**_chosen(start.choice, askings), "with": [place for place, _ in start.probes[1:]]}
+            for start in made.starts
+        ],
+    }
+    return line | _news(before, askings, weighed)
+
+
+def _news(before: Sequence[Known] | None, askings: Sequence[Asking], weighed: Mapping[int, Weights] | None) -> Line:
+    """What was learned since the decision before."""
     olds = before or [Known()] * len(askings)
     learned = [_learned(old, asking.known) for old, asking in zip(olds, askings, strict=True)]
-    line: Line = {"n": number, "choice": None if choice is None else _chosen(choice, askings)}
+    line: Line = {}
     if any(learned):
         line["learned"] = learned
     if weighed:
@@ -91,8 +127,25 @@ def replayed(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             replace(asking, question=replace(asking.question, weights=weighed.get(place, asking.question.weights)))
             for place, asking in enumerate(askings)
         ]
-        yield stored, text_of(decision(line["n"], before, askings, choose(askings), weighed))
+        yield stored, text_of(_again(line, before, askings, weighed))
         before = [asking.known for asking in askings]
+
+
+def _again(
+    line: Line, before: Sequence[Known] | None, askings: Sequence[Asking], weighed: Mapping[int, Weights]
+) -> Line:
+    if "free" not in line:
+        return decision(line["n"], before, askings, choose(askings), weighed)
+    names = {number: name for name, number in _numbers_of(askings).items()}
+    under = [Under(names[number], tuple(_under_way(probe) for probe in probes)) for number, probes in line["under"]]
+    made = decide(askings, under, line["free"])
+    return decision_abreast(line["n"], before, askings, (under, line["free"]), made, weighed)
+
+
+def _under_way(entry: Sequence[Any]) -> tuple[int, Probe]:
+    """A probe in a slot: only where it runs is of any account."""
+    asking, build, cases = entry
+    return asking, Probe(build, tuple(cases), Purpose.SPLIT, 0.0)
 
 
 def _askings(line: Mapping[str, Any]) -> list[Asking]:
@@ -125,9 +178,7 @@ def _policy(entry: Mapping[str, Any]) -> Policy:
 
 
 def _chosen(choice: Choice, askings: Sequence[Asking]) -> Line:
-    probe = choice.probe
-    rows = dict.fromkeys(asking.environments for asking in askings)
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(name for row in rows for name in row))}
+    probe, numbers = choice.probe, _numbers_of(askings)
     return {
         "question": choice.asking,
         "build": probe.build,
@@ -140,6 +191,12 @@ def _chosen(choice: Choice, askings: Sequence[Asking]) -> Line:
         "others": [[numbers[name], _rounded(value)] for name, value in choice.others],
         "inside": _inside(askings[choice.asking], probe.build, probe.cases),
     }
+
+
+def _numbers_of(askings: Sequence[Asking]) -> dict[str, int]:
+    """The environments of all questions as numbers, as in the first line."""
+    rows = dict.fromkeys(asking.environments for asking in askings)
+    return {name: number for number, name in enumerate(dict.fromkeys(name for row in rows for name in row))}
 
 
 def _rounded(number: float) -> float:
@@ -176,6 +233,12 @@ def _learned(old: Known, new: Known) -> Line:
         found["ready"] = [sorted(new.ready - old.ready), sorted(old.ready - new.ready)]
     if prices := _new_prices(old.prices, new.prices):
         found["prices"] = prices
+    if new.waits != old.waits:
+        found["waits"] = new.waits
+    if new.hints != old.hints:
+        found["hints"] = [
+            [case, build, sorted(hint.failures), hint.base] for (case, build), hint in sorted(new.hints.items())
+        ]
     return found
 
 
@@ -217,7 +280,13 @@ def _with(known: Known, learned: Mapping[str, Any]) -> Known:
         {**known.broken, **{int(build): reason for build, reason in learned.get("broken", {}).items()}},
         (known.ready | set(come)) - set(gone),
         _prices_with(known.prices, learned.get("prices", {})),
+        _hints_of(learned["hints"]) if "hints" in learned else known.hints,
+        learned.get("waits", known.waits),
     )
+
+
+def _hints_of(rows: Sequence[tuple[str, int, list[str], int]]) -> dict[tuple[str, int], Hint]:
+    return {(case, build): Hint(frozenset(failures), base) for case, build, failures, base in rows}
 
 
 def _prices_with(prices: Prices, news: Mapping[str, Any]) -> Prices:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import log2
 
 from bisect_tool.search.appraisal import Group, Probe, appraise, candidates, grouped, parts_of, running_of
-from bisect_tool.search.knowledge import Gap, Known, Question
+from bisect_tool.search.knowledge import Gap, Known, Question, inside
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.prior import Prior, prior_of
 from bisect_tool.search.wants import Wants, may_look_again, wants_of
@@ -24,7 +25,11 @@ SPECULATION = 0.5  # what a bit is worth about a gap that is there only if both 
 
 def fill(question: Question, known: Known, wants: Wants, free: int, running: Sequence[Probe]) -> list[Probe]:
     """At most `free` probes to start now, next to those `running`, best first."""
-    wants = replace(wants, splits=(*wants.splits, *_speculations(wants, open_start=question.open_start)))
+    return fill_with(question, known, with_speculations(question, known, wants), free, running)
+
+
+def fill_with(question: Question, known: Known, wants: Wants, free: int, running: Sequence[Probe]) -> list[Probe]:
+    """The same for nothing but what is in `wants`."""
     chosen: list[Probe] = []
     while len(chosen) < free:
         left = without_running(question, wants, (*running, *chosen))
@@ -33,6 +38,11 @@ def fill(question: Question, known: Known, wants: Wants, free: int, running: Seq
             break
         chosen += more
     return chosen
+
+
+def with_speculations(question: Question, known: Known, wants: Wants) -> Wants:
+    """What is wanted, and what spare slots may look at already: the stretches beside an end that is not judged yet."""
+    return replace(wants, splits=(*wants.splits, *_speculations(question, known, wants)))
 
 
 def without_running(question: Question, wants: Wants, running: Sequence[Probe]) -> Wants:
@@ -49,15 +59,20 @@ def _parts(split: Split, builds: Sequence[int], prior: Prior) -> Iterator[Split]
         yield replace(split, gap=gap, weight=split.weight * prior.weight(gap.before, gap.after) / whole)
 
 
-def _speculations(wants: Wants, *, open_start: bool) -> Iterator[Split]:
-    """The range between two ends of a case that are still to be judged: spare slots may look inside already."""
-    ends: dict[str, list[int]] = defaultdict(list)
+def _speculations(question: Question, known: Known, wants: Wants) -> Iterator[Split]:
+    """The range between two ends of a case, as far as at least one side of a stretch is still to be judged."""
+    ends: dict[str, set[int]] = defaultdict(set)
     for wish in wants.wishes:
         if wish.purpose is Purpose.END:
-            ends[wish.case].append(wish.build)
-    for case, builds in ends.items():
-        if not open_start and max(builds) - min(builds) > 1:
-            yield Split(case, Gap(min(builds), max(builds), (), differs=False), Purpose.SCAN, SPECULATION)
+            ends[wish.case].add(wish.build)
+    if not ends or question.open_start:
+        return
+    for view in views_of(question, known):
+        wished = ends.get(view.case, set())
+        for before, after in pairwise(sorted(wished.union(view.judged)) if wished else ()):
+            if after - before > 1 and (before in wished or after in wished):
+                gap = Gap(before, after, inside(view.in_vain, before, after), differs=False)
+                yield Split(view.case, gap, Purpose.SCAN, SPECULATION)
 
 
 def _together(question: Question, known: Known, wants: Wants, free: int) -> list[Probe]:
@@ -110,7 +125,7 @@ def useless(question: Question, known: Known, running: Sequence[Probe], policy: 
     wants = wants_of(question, known, policy)
     wished: set[tuple[str, int]] = {(wish.case, wish.build) for wish in wants.wishes}
     gaps: dict[str, list[Gap]] = defaultdict(list)
-    for split in (*wants.splits, *_speculations(wants, open_start=question.open_start)):
+    for split in (*wants.splits, *_speculations(question, known, wants)):
         gaps[split.case].append(split.gap)
     for view in views_of(question, known):
         if may_look_again(question, view) and policy.scan is None:

@@ -65,6 +65,14 @@ class Untestable:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What a thin build showed: the Python files of a build on the binaries of build `base`. Never evidence (see `hints`)."""
+
+    failures: frozenset[str]
+    base: int
+
+
 Judged = Passing | Failing | Flaky
 State = Judged | Untestable
 PASSED_ONCE = Passing(1)

@@ -50,7 +50,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pool:
+class Pool:
     """Questions over the same row of environments, made one. Case c of question n is called `n/c`."""
 
     question: Question
@@ -59,11 +59,13 @@ class _Pool:
     environments: tuple[str, ...]
 
     def candidates(self) -> set[str]:
+        """The environments that are worth a look."""
         groups = grouped(self.wants)
         builds = candidates(self.known, groups, prior_of(self.question), shared=is_shared(groups))
         return {self.environments[build] for build in builds | {wish.build for wish in self.wants.wishes}}
 
     def appraised(self, offered: set[str]) -> list[tuple[str, Probe]]:
+        """The probes in those environments, with their names."""
         builds = [build for build, name in enumerate(self.environments) if name in offered]
         return [
             (self.environments[probe.build], probe) for probe in appraise(self.question, self.known, self.wants, builds)
@@ -72,14 +74,14 @@ class _Pool:
 
 def choose(askings: Sequence[Asking]) -> Choice | None:
     """The environment that is worth most to all questions together; None when none of them wants anything more."""
-    wants = [_wants_of(asking) for asking in askings]
-    pools = _pools(askings, wants)
+    wants = [wants_in(asking) for asking in askings]
+    pools = pools_of(askings, wants)
     offered = {name for pool in pools for name in pool.candidates()}
-    found: dict[str, list[tuple[Probe, _Pool]]] = defaultdict(list)
+    found: dict[str, list[tuple[Probe, Pool]]] = defaultdict(list)
     for pool in pools:
         for name, probe in pool.appraised(offered):
             found[name].append((probe, pool))
-    ranked = sorted(((_value(probes), name) for name, probes in found.items()), key=lambda one: -one[0])
+    ranked = sorted(((value_of(probes), name) for name, probes in found.items()), key=lambda one: -one[0])
     if not ranked:
         return None
     (value, name), others = ranked[0], tuple((name, value) for value, name in ranked[1:4])
@@ -90,11 +92,12 @@ def choose(askings: Sequence[Asking]) -> Choice | None:
     return Choice(number, probe, name, value, others)
 
 
-def _wants_of(asking: Asking) -> Wants:
+def wants_in(asking: Asking) -> Wants:
+    """What the question wants."""
     return wants_of(asking.question, asking.known, asking.policy) if asking.wants is None else asking.wants
 
 
-def _pools(askings: Sequence[Asking], wants: Sequence[Wants]) -> list[_Pool]:
+def pools_of(askings: Sequence[Asking], wants: Sequence[Wants]) -> list[Pool]:
     """The questions that still want something, pooled where they have the same environments and weights."""
     rows: dict[_Row, list[int]] = defaultdict(list)
     # Rows are long and mostly one object: each object is looked at once.
@@ -109,12 +112,13 @@ def _pools(askings: Sequence[Asking], wants: Sequence[Wants]) -> list[_Pool]:
     return [_pool({number: askings[number] for number in numbers}, wants) for numbers in rows.values()]
 
 
-def _pool(askings: Mapping[int, Asking], wants: Sequence[Wants]) -> _Pool:
+def _pool(askings: Mapping[int, Asking], wants: Sequence[Wants]) -> Pool:
     first = next(iter(askings.values()))
     trials = {f"{n}/{case}": seconds for n, one in askings.items() for case, seconds in one.known.prices.trials.items()}
+    is_open = any(asking.question.open_start for asking in askings.values())
     ready = frozenset[int]().union(*(one.known.ready for one in askings.values()))
-    return _Pool(
-        question=replace(first.question, tests=tuple(_names(askings)), controls=()),
+    return Pool(
+        question=replace(first.question, tests=tuple(_names(askings)), controls=(), open_start=is_open),
         known=Known(ready=ready, prices=replace(first.known.prices, trials=trials)),
         wants=Wants(
             tuple(_of_question(n, wish) for n in askings for wish in wants[n].wishes),
@@ -136,7 +140,7 @@ def _names(askings: Mapping[int, Asking]) -> Iterable[str]:
     return (f"{number}/{case}" for number, asking in askings.items() for case in asking.question.tests)
 
 
-def _value(probes: Sequence[tuple[Probe, _Pool]]) -> float:
+def value_of(probes: Sequence[tuple[Probe, Pool]]) -> float:
     """Bits a second of one environment for several rows of builds: it is made once."""
     if len(probes) == 1:
         return probes[0][0].value
@@ -145,5 +149,5 @@ def _value(probes: Sequence[tuple[Probe, _Pool]]) -> float:
     return sum(probe.worth for probe, _ in probes) / max(LEAST, max(making) + running)
 
 
-def _making(probe: Probe, pool: _Pool) -> float:
+def _making(probe: Probe, pool: Pool) -> float:
     return 0.0 if probe.build in pool.known.ready else pool.known.prices.making(probe.build)

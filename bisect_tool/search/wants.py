@@ -5,6 +5,8 @@
 3. Repeats: both sides of every transition are run again until enough fresh trials agree (see `luck`). With them goes a
    look aside, into stretches that are so wide that another failure may hide there.
 
+Hints of thin builds stand in for results, but for the sides of a change, which are always wanted themselves (see `hints`).
+
 A case whose failures come and go is studied instead (see `flaky`): its trials are wanted in the first stage.
 
 A stage begins when nothing is left of those before. What each case wants depends on what is known of this case alone, and
@@ -20,6 +22,7 @@ from math import ceil, log2
 from bisect_tool.search import holes
 from bisect_tool.search.ends import end_wishes
 from bisect_tool.search.flaky.noticing import is_studied, notice_wishes, policy_of, study_wishes
+from bisect_tool.search.hints import proofs, proven, with_hints
 from bisect_tool.search.knowledge import Gap, Known, Question
 from bisect_tool.search.luck import is_settled, missing_trials
 from bisect_tool.search.policy import Policy
@@ -46,21 +49,28 @@ class Wants:
 
 def wants_of(question: Question, known: Known, policy: Policy) -> Wants:
     """What the question wants now."""
+    known, unproven = with_hints(question, known)
     views = views_of(question, known)
     cheap = known.prices.classes(known.ready) if question.open_start else ()
     wishes: list[Wish] = []
     steady: list[View] = []
     for view in views:
-        wishes += (own := [*end_wishes(question, view, cheap), *_scan(question, view, policy)])
+        wishes += (own := [*end_wishes(question, view, cheap), *_scan(question, view, policy), *proofs(view, unproven)])
         policy_here = policy_of(question, view.case, policy)
         if not own and is_studied(view.judged, policy_here):
             wishes += study_wishes(question, known, view, policy_here)
         else:
             steady.append(view)
-            wishes += () if own else notice_wishes(view, policy_here)
-    splits = [Split(view.case, gap) for view in steady for gap in view.open_gaps if is_splittable(gap)]
-    if not wishes and not splits and policy.scan is None:
-        splits = [look for view in steady for look in _second_look(question, view)]
+            wishes += () if own else notice_wishes(proven(view, unproven), policy_here)
+    splits = [
+        Split(view.case, gap)
+        for view in steady
+        for gap in view.open_gaps
+        if is_splittable(gap) and not unproven & {(view.case, gap.before), (view.case, gap.after)}
+    ]
+    if not wishes and not splits and policy.scan is None and not known.waits:
+        hinted = {case for case, _ in unproven}  # these were looked at thin all over the range
+        splits = [look for view in steady if view.case not in hinted for look in _second_look(question, view)]
     if not wishes and not splits:
         wishes = [wish for view in steady for wish in _repeats(known, view, policy)]
         splits = [look for view in steady for look in _look_aside(question, view, policy)]
@@ -104,7 +114,7 @@ def _second_look(question: Question, view: View) -> Iterator[Split]:
 
 
 def _look_aside(question: Question, view: View, policy: Policy) -> Iterator[Split]:
-    if not policy.repeats or policy.aside is None or view.is_steady:
+    if not policy.looks_aside or policy.aside is None or view.is_steady:
         return
     for gap in view.gaps:
         if not gap.differs and gap.untried >= policy.aside * question.size and is_splittable(gap):

@@ -28,6 +28,7 @@ class Purpose(StrEnum):
     SCAN = "scan"
     SPLIT = "split"
     VERIFY = "verify"
+    PROOF = "proof of a thin build"
 
 
 @dataclass(frozen=True, slots=True)

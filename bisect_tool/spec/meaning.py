@@ -1,4 +1,4 @@
-"""Mistakes that only the meaning of a spec shows: files that are not there, names that are used twice, what is not here yet."""
+"""Mistakes that only the meaning of a spec shows: files that are not there, names that are used twice."""
 
 from __future__ import annotations
 
@@ -16,11 +16,6 @@ from packaging.utils import canonicalize_name
 from bisect_tool.spec.mistake import Location, Mistake, described, likely_word, listed
 from bisect_tool.spec.model import Role, Spec
 
-LATER = {
-    "hold": "pin the other package in `requires:`",
-    "warm": "every trial starts a process of its own",
-    "share_caches": "every trial has caches of its own",
-}
 SMALLEST_CHANGE = 0.001  # of the logarithm of a ratio
 COARSE_TO_FINE = ("release", "nightly", "commit")
 # Set for each trial, or able to bring in another Python or another installation than the build under test.
@@ -32,17 +27,9 @@ VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
 VARIANT = re.compile(r"^(auto|cpu|xpu|cu\d{2,3}|rocm\d+\.\d+(\.\d+)?)\Z")
 SOURCE = re.compile(r"^((https?|ssh)://[^\s/]+/|git@[^\s:/]+[:/])?[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+/?\Z")
 PYTHON = re.compile(r"^\d+\.\d+(\.\d+)?t?\Z")
+PATTERN = re.compile(r"^[A-Za-z0-9*][A-Za-z0-9*._-]*\Z")
 SHELL = re.compile(r"[|&;<>`]|\$\(")
 QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
-
-
-def not_yet(content: object) -> Iterator[Mistake]:
-    """Keys of the product that this version does not have."""
-    if not isinstance(content, Mapping):
-        return
-    for key, instead in LATER.items():
-        if key in content:
-            yield Mistake(f"`{key}`", f"nothing: it is not available in this version; {instead}", (key,))
 
 
 def mistakes(
@@ -55,7 +42,9 @@ def mistakes(
             *_channels(spec, channels),
             *_names(spec),
             *_variables(spec),
-            *_requirements(spec),
+            *_requirements("requires", spec.requires, spec),
+            *_requirements("hold", spec.hold, spec),
+            *_base(spec),
             *_python(spec, folder),
             *_command(spec),
             *_metrics(spec),
@@ -186,9 +175,21 @@ def _variables(spec: Spec) -> Iterator[Mistake]:
                 yield Mistake(described(name), "the name of an environment variable", (*at, name))
 
 
-def _requirements(spec: Spec) -> Iterator[Mistake]:
-    for number, text in enumerate(spec.requires):
-        at = ("requires", number)
+def _base(spec: Spec) -> Iterator[Mistake]:
+    if spec.as_is and spec.base != "system":
+        yield Mistake("`as_is` without a base", "`base: system` beside it: its packages are meant", ("as_is",))
+    if spec.hold and spec.base == "system":
+        yield Mistake(
+            "`hold` with `base: system`", "one of the two: the packages of the base stay as they are", ("hold",)
+        )
+    for number, text in enumerate(spec.as_is):
+        if not PATTERN.match(text):
+            yield Mistake(described(text), "the name of a package; `*` stands for anything", ("as_is", number))
+
+
+def _requirements(key: str, texts: Sequence[str], spec: Spec) -> Iterator[Mistake]:
+    for number, text in enumerate(texts):
+        at = (key, number)
         try:
             name = Requirement(text).name
         except InvalidRequirement:

@@ -36,6 +36,12 @@ Flaky = Annotated[
     BeforeValidator(_yes_or_no),
     WithJsonSchema({"enum": ["auto", "yes", "no", True, False]}),
 ]
+# YAML's `off` is False for most readers.
+Warm = Annotated[
+    Literal["auto", "off"],
+    BeforeValidator(lambda value: "off" if value is False else value),
+    WithJsonSchema({"enum": ["auto", "off", False]}),
+]
 Words = Annotated[tuple[str, ...], BeforeValidator(_one_or_many)]
 
 
@@ -121,13 +127,28 @@ class Spec(Frozen):
     base: Literal["isolated", "system"] = Field(
         default="isolated", description="`system`: on top of the packages that the interpreter already has."
     )
+    as_is: Words = Field(
+        default=(),
+        description="With `base: system`: packages of the base that are taken whatever the build asks for, such as `nvidia-*`.",
+    )
     requires: tuple[str, ...] = Field(default=(), description="More requirements, as of the date of the build.")
+    hold: Words = Field(
+        default=(),
+        description="Requirements that are the same for every build, such as `torch==2.14.1`; pins of the build give way.",
+    )
     script: str | None = Field(default=None, description="The repro, relative to the spec.")
     command: Words | None = Field(default=None, description="Instead of a script: a command line or a list of words.")
     files: tuple[str, ...] = Field(default=(), description="More files that the repro needs, relative to the spec.")
     env: dict[str, str] = Field(default_factory=dict, description="Environment variables of every case.")
     flaky: Flaky = Field(
         default="auto", description="Whether failures come and go: `yes`, `no`, or `auto` to notice it."
+    )
+    warm: Warm = Field(
+        default="auto",
+        description="`auto`: trials may be forked from a process that has imported torch; `off`: each starts fresh.",
+    )
+    share_caches: bool = Field(
+        default=False, description="Whether the trials of a case on a build find what those before them compiled."
     )
     timeout: float = Field(default=300, gt=0, le=86_400, description="Seconds that one trial may take.")
     cases: tuple[Case, ...] = Field(default=(Case(name="repro"),), min_length=1, description="Ways to run the repro.")
@@ -139,6 +160,11 @@ class Spec(Frozen):
         if (self.script is None) == (self.command is None):
             raise ValueError("exactly one of `script` and `command`")
         return self
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Everything that is required beside the build."""
+        return (*self.requires, *self.hold)
 
     @property
     def tests(self) -> tuple[Case, ...]:

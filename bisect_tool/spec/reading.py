@@ -49,6 +49,8 @@ _EXPECTED = {
     "string_unicode": "text",
     "string_too_short": "text that is not empty",
     "string_too_long": "text of at most {max_length} characters",
+    "bool_type": "`true` or `false`",
+    "bool_parsing": "`true` or `false`",
     "int_type": "a whole number",
     "int_parsing": "a whole number",
     "int_parsing_size": "a whole number",
@@ -88,7 +90,7 @@ class _Rules:
         if key == "requires" and isinstance(content, dict) and len(at) > 1:
             own = len(content["requires"]) - len(self.changes[key])
             return None if isinstance(at[1], int) and at[1] < own else f"--{key}"
-        return f"--{key}"
+        return f"--{key.replace('_', '-')}"
 
     def apply(self, content: object) -> object:
         """The content with the changes; requirements are added, everything else is replaced."""
@@ -198,16 +200,10 @@ def _mistakes_of(content: object, path: Path, rules: _Rules) -> tuple[Mistake, .
 def _checked(content: object, path: Path, folder: Path, rules: _Rules) -> ReadSpec:
     """The spec, or `_Refused` with every mistake: those of its shape and, where that allows, those of its meaning."""
     content = rules.apply(content)
-    mistakes: list[Mistake] = list(meaning.not_yet(content))
-    waiting = {one.at[0] for one in mistakes if one.at}
-    kept = (
-        {key: value for key, value in content.items() if key not in waiting} if isinstance(content, dict) else content
-    )
-    spec, wrong = _validated(kept)
-    mistakes += wrong
-    mistakes += meaning.mistakes(kept if isinstance(kept, dict) else {}, spec, folder, rules.channels)
+    spec, mistakes = _validated(content)
+    mistakes += meaning.mistakes(content if isinstance(content, dict) else {}, spec, folder, rules.channels)
     if mistakes or spec is None:
-        named = [replace(one, flag=rules.flag_of(one.at, kept)) for one in mistakes]
+        named = [replace(one, flag=rules.flag_of(one.at, content)) for one in mistakes]
         raise _Refused(SpecProblems(path, in_order(named)))
     return ReadSpec(spec, path, folder)
 

@@ -61,8 +61,14 @@ def case_command(case: Case, repro: Repro) -> tuple[str, ...]:
 
 
 def case_digest(case: Case, spec: Spec) -> str:
-    """What the result of a case depends on besides the repro: arguments, variables and time limit."""
-    parts = {"args": case.args, "env": {**spec.env, **case.env}, "timeout": float(spec.timeout_of(case))}
+    """What the result of a case depends on besides the repro: arguments, variables, time limit, whether caches are shared."""
+    parts: dict[str, object] = {
+        "args": case.args,
+        "env": {**spec.env, **case.env},
+        "timeout": float(spec.timeout_of(case)),
+    }
+    if spec.share_caches:
+        parts["share_caches"] = True
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

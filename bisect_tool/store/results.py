@@ -159,6 +159,13 @@ class Results:
                 StoredRun(row.id, row.spec, row.package, row.started, row.outcome) for row in connection.execute(query)
             ]
 
+    def report_of(self, run: str) -> dict[str, Any] | None:
+        """The report of a run as it was kept; None when the run never came to one."""
+        table = tables.runs
+        with self._explained(), self.engine.connect() as connection:
+            found = connection.execute(select(table.c.report).where(table.c.id == run)).scalar_one_or_none()
+        return None if found is None else dict(found)
+
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()

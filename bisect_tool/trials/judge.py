@@ -8,7 +8,8 @@ The rules, in the order in which they are tried; the first that applies decides:
  4. exit status 126 or 127                             → machine: the command cannot be started
  5. SIGKILL, SIGTERM, SIGINT, SIGHUP that we did not send → machine: killed from outside
  6. exit status 0: failed checks, if any               → failed; else passed
- 7. words that show a fault of this machine            → machine (`bisect_tool.trials.machine_faults`)
+ 7. words that show a fault of this machine, or that the GPU's memory did not suffice while others held a part of it
+                                                       → machine (`bisect_tool.trials.machine_faults`)
  8. out of memory, or a driver too old for the build   → cannot judge, unless a named failure of the spec matches
  9. any other signal                                   → failed: failed checks, and the signal
 10. else                                               → failed: failed checks, and the exception; else the exit status
@@ -35,7 +36,7 @@ from bisect_tool.trials.failure import (
     SignatureKind,
     Verdict,
 )
-from bisect_tool.trials.machine_faults import cannot_judge, machine_at_fault
+from bisect_tool.trials.machine_faults import cannot_judge, machine_at_fault, neighbours_at_fault
 from bisect_tool.trials.observation import Observation, Raised
 from bisect_tool.trials.signature import (
     last_line,
@@ -89,7 +90,7 @@ def judge(observation: Observation, named: Sequence[Named]) -> Verdict:
     if observation.malformed is not None:
         return CannotJudge(f"the checks file has a line that cannot be read: {observation.malformed}")
     if observation.timed_out:
-        signature = signature_of_timeout(observation.timeout)
+        signature = signature_of_timeout(observation.timeout, parse_fatal(observation.output))
         return _failed([_Symptom(signature, _tail(observation.output))], named)
     if ended := _ended_early(observation):
         return ended
@@ -124,6 +125,8 @@ def _judge_failure(observation: Observation, checks: list[_Symptom], named: Sequ
     end = _end_of(observation)
     if fault := machine_at_fault(end.words):
         return fault
+    if fault := neighbours_at_fault(end.words, observation.gpu_others, observation.gpu_total):
+        return fault
     is_explained = bool(checks) and end.signature.kind is SignatureKind.EXIT
     verdict = _failed(checks if is_explained else [*checks, end], named)
     unjudged = cannot_judge(end.words)
@@ -141,7 +144,7 @@ def _end_of(observation: Observation) -> _Symptom:
         return _Symptom(signature, _tail(output), signature.title)
     if chain := observation.chain or parse(output):
         words = "\n".join(f"{raised.type}: {raised.message}" for raised in chain)
-        return _Symptom(signature_of_chain(chain), _printed(chain, output), words)
+        return _Symptom(signature_of_chain(chain, output), _printed(chain, output), words)
     return _Symptom(signature_of_exit(observation.exit_status or 0, output), _tail(output), _last_lines(output))
 
 

@@ -67,6 +67,12 @@ MEMORY = re.compile(
     r"|Unable to allocate .{1,99} for an array|CUDNN_STATUS_ALLOC_FAILED",
     re.MULTILINE,
 )
+# Of the card, not of the host; and how much of it others must hold to be to blame: a tenth, or what they hold is a trifle.
+GPU_MEMORY = re.compile(
+    r"CUDA out of memory|CUDA error: out of memory|CUDA_ERROR_OUT_OF_MEMORY|CUDNN_STATUS_ALLOC_FAILED"
+    r"|CUBLAS_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation"
+)
+CROWDED = 0.1
 _TOO_OLD = re.compile(
     r"driver version is insufficient|NVIDIA driver on your system is too old|no kernel image is available"
 )
@@ -78,6 +84,17 @@ def machine_at_fault(words: str) -> MachineAtFault | None:
         if found := sign.words.search(words):
             return MachineAtFault(f"{sign.reason} (“{_line_of(words, found)}”)", sign.advice)
     return None
+
+
+def neighbours_at_fault(words: str, others: int | None, total: int | None) -> MachineAtFault | None:
+    """The fault of those who held `others` bytes of a GPU's `total`, when `words` say that its memory did not suffice."""
+    if not others or not total or others < CROWDED * total or not (found := GPU_MEMORY.search(words)):
+        return None
+    held = f"{others / 2**30:.1f} of {total / 2**30:.1f} GiB"
+    return MachineAtFault(
+        f"out of GPU memory while other processes held {held} (“{_line_of(words, found)}”)",
+        "wait until the card is free (--wait-for-gpu), or give another one with CUDA_VISIBLE_DEVICES",
+    )
 
 
 def cannot_judge(words: str) -> CannotJudge | None:

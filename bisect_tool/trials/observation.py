@@ -36,7 +36,9 @@ class Observation:
     `exit_status` is None when a signal (`signal`, its number) ended the process. `timed_out` says that the tool ended it
     after its `timeout` (seconds). `output` is standard output and error as printed, head and tail when it was too long.
     `chain` is the uncaught exception as the hook wrote it, empty when there was none. `malformed` is the first line of
-    the checks file that could not be read. `peak_memory` is in bytes, `duration` in seconds.
+    the checks file that could not be read. `peak_memory` is in bytes, `duration` in seconds. `gpu_others` are the bytes that
+    other processes held of the GPU's `gpu_total` while it ran, as far as that was looked at. `warm`: it was forked from a
+    process that had imported the heavy modules, instead of being started fresh.
     """
 
     exit_status: int | None
@@ -52,3 +54,6 @@ class Observation:
     peak_memory: int | None = None
     memory_total: int | None = None
     left_running: int = 0
+    gpu_others: int | None = None
+    gpu_total: int | None = None
+    warm: bool = False

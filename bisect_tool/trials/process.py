@@ -15,8 +15,9 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from typing import Any
 import psutil
 
 from bisect_tool.errors import MachineFault
+from bisect_tool.stopping import Stop
 from bisect_tool.trials.capture import Capture
 
 MARK = "BISECT_TRIAL"
@@ -40,7 +42,7 @@ class Ended:
     """How a process ended. `signal` is the number of the signal that ended it.
 
     `peak_memory` (bytes) is that of the largest single process of the trial. `left_running` is the number of processes
-    that were still there after its end, and were killed.
+    that were still there after its end, and were killed. `is_lost`: nobody saw how it ended, because its supervisor died.
     """
 
     exit_status: int | None
@@ -52,31 +54,48 @@ class Ended:
     peak_memory: int | None
     left_running: int
     pid: int
+    is_lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The file descriptors of a supervisor: it reads commands, and writes output and reports."""
+
+    commands: int
+    output: int
+    reports: int
+
+
+# Starts a supervisor on these ends; gives what waits for its end, and kills it when that takes too long.
+StartSupervisor = Callable[[Ends], Callable[[], None]]
 
 
 @dataclass(slots=True)
 class _Supervised:
-    """A supervisor at work: what it has reported so far, and the ends of the pipes to it."""
+    """A supervisor at work: what it has reported so far, and our ends of the pipes to it."""
 
-    process: subprocess.Popen[bytes]
+    commands: int
     output: int
+    reports: int
     capture: Capture = field(default_factory=Capture)
     said: dict[str, Any] = field(default_factory=dict)
     pending: bytes = b""
     is_gone: bool = False
-
-    @property
-    def reports(self) -> int:
-        """The pipe with the reports."""
-        assert self.process.stderr is not None
-        return self.process.stderr.fileno()
+    is_let_go: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def tell(self, text: bytes) -> None:
         """Say something to the supervisor; if it is gone, its reports end, and that is noticed there."""
-        assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write(text)
-            self.process.stdin.flush()
+        with self.lock, contextlib.suppress(BrokenPipeError):
+            while text and not self.is_let_go:
+                text = text[os.write(self.commands, text) :]
+
+    def let_go(self) -> None:
+        """Close the pipe to the supervisor, upon which it ends everything; from any thread, any number of times."""
+        with self.lock:
+            if not self.is_let_go:
+                self.is_let_go = True
+                os.close(self.commands)
 
     def read_until(self, word: str, deadline: float) -> bool:
         """Read output and reports until `word` was reported (True) or the deadline has come."""
@@ -120,54 +139,81 @@ class _Supervised:
                 self.capture.feed(block)
 
 
+def start_fresh(ends: Ends) -> Callable[[], None]:
+    """Start a supervisor of its own for one process. Raises `OSError`."""
+    # Its own session: a Ctrl-C at the terminal is for the tool, which then closes the pipe.
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(SUPERVISOR)],
+        stdin=ends.commands,
+        stdout=ends.output,
+        stderr=ends.reports,
+        start_new_session=True,
+    )
+    return lambda: end_process(process)
+
+
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a process that is about to end; kill it when it does not."""
+    try:
+        process.wait(END_TIME)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 def run_process(
-    command: Sequence[str], *, environ: Mapping[str, str], folder: Path, timeout: float, mark: str
+    command: Sequence[str],
+    *,
+    environ: Mapping[str, str],
+    folder: Path,
+    timeout: float,
+    mark: str,
+    start: StartSupervisor = start_fresh,
+    stop: Stop | None = None,
 ) -> Ended:
     """Run `command` in `folder` for at most `timeout` seconds, with an empty standard input.
 
     `mark` is a word that no other process on this machine carries. Raises `OSError` when the command cannot be started,
-    `MachineFault` when this machine cannot start anything. On Ctrl-C nothing of the process is left behind.
+    `MachineFault` when this machine cannot start anything, `Cancelled` when another thread has set `stop`. On Ctrl-C and
+    when it is stopped, nothing of the process is left behind.
     """
+    stop = stop or Stop()
+    stop.check()
     order = {"command": list(command), "environ": {**environ, MARK: mark}, "folder": str(folder)}
-    with _supervising(mark) as supervised:
+    with _supervising(mark, start) as supervised, stop.ending(supervised.let_go):
         supervised.tell(json.dumps(order).encode() + b"\n")
         supervised.read_until("pid", time.monotonic() + max(timeout, 60.0))
+        stop.check()
         _check_started(supervised)
         timed_out = not supervised.read_until("status", supervised.said["at"] + timeout) and not supervised.is_gone
         if timed_out:
             _end_with_stack(supervised)
         supervised.read_until("left", time.monotonic() + END_TIME)
+    stop.check()
     return _ended(supervised, timed_out=timed_out)
 
 
 @contextmanager
-def _supervising(mark: str) -> Iterator[_Supervised]:
-    read_end, write_end = os.pipe()
-    os.set_blocking(read_end, False)
+def _supervising(mark: str, start: StartSupervisor) -> Iterator[_Supervised]:
+    pipes: list[int] = []
     try:
-        supervised = _Supervised(_start_supervisor(write_end), read_end)
+        for _ in range(3):
+            pipes += os.pipe()
+        theirs = Ends(commands=pipes[0], output=pipes[3], reports=pipes[5])
+        os.set_blocking(pipes[2], False)
+        end = start(theirs)
     except OSError as error:
-        os.close(read_end)
+        for one in pipes:
+            os.close(one)
         raise _exhausted(error) from error
-    finally:
-        os.close(write_end)
+    for one in (theirs.commands, theirs.output, theirs.reports):
+        os.close(one)
+    supervised = _Supervised(commands=pipes[1], output=pipes[2], reports=pipes[4])
     try:
         yield supervised
         supervised.drain()
     finally:
-        _let_go(supervised, mark)
-        os.close(read_end)
-
-
-def _start_supervisor(output: int) -> subprocess.Popen[bytes]:
-    # Its own session: a Ctrl-C at the terminal is for the tool, which then closes the pipe.
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", str(SUPERVISOR)],
-        stdin=subprocess.PIPE,
-        stdout=output,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+        _let_go(supervised, mark, end)
 
 
 def _check_started(supervised: _Supervised) -> None:
@@ -198,21 +244,14 @@ def _end_with_stack(supervised: _Supervised) -> None:
         supervised.read_until("status", time.monotonic() + END_TIME)
 
 
-def _let_go(supervised: _Supervised, mark: str) -> None:
+def _let_go(supervised: _Supervised, mark: str, end: Callable[[], None]) -> None:
     """Also on Ctrl-C and after the supervisor's death: nothing of a trial outlives it."""
-    process = supervised.process
-    assert process.stdin is not None
-    assert process.stderr is not None
-    with contextlib.suppress(BrokenPipeError):
-        process.stdin.close()
-    process.stderr.close()
-    try:
-        process.wait(END_TIME)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    supervised.let_go()
+    os.close(supervised.reports)
+    end()
     if "left" not in supervised.said and "pid" in supervised.said:
         supervised.said["left"] = _sweep(supervised.said["pid"], mark)
+    os.close(supervised.output)
 
 
 def _sweep(pid: int, mark: str) -> int:
@@ -254,4 +293,5 @@ def _ended(supervised: _Supervised, *, timed_out: bool) -> Ended:
         peak_memory=said.get("peak"),
         left_running=said.get("left", 0),
         pid=said["pid"],
+        is_lost="status" not in said,
     )

@@ -18,6 +18,7 @@ import signal
 from collections import Counter
 from collections.abc import Sequence
 
+from bisect_tool.trials.device_words import in_the_words_of_cuda, said_before
 from bisect_tool.trials.failure import Signature, SignatureKind
 from bisect_tool.trials.observation import Raised
 from bisect_tool.trials.telling import peel, telling_part
@@ -69,18 +70,30 @@ POOR: tuple[tuple[re.Pattern[str], str | None], ...] = tuple(
 )
 _STANDARD = re.compile(r"/lib(?:64)?/python3(?:\.\d+t?)?/(?!.*(?:site|dist)-packages/)|^<frozen |/python3\d+\.zip/")
 _COMPARES = re.compile(r"(?:^|/)(?:torch|numpy)/testing/|(?:^|/)unittest/")
+# What runs only while code is compiled, not when compiled code is called.
+_COMPILES = re.compile(
+    r"/torch/(?:_dynamo/(?:convert_frame|symbolic_convert|output_graph|bytecode_transformation)"
+    r"|_inductor/(?:graph|scheduler|lowering|cpp_builder|async_compile|fx_passes/.*|codegen/.*)|export/_trace)\.py$"
+    r"|/triton/(?:compiler/code_generator|backends/.*/compiler)\.py$"
+)
 _PACKAGES = re.compile(r"^.*(?:site|dist)-packages/")
 _TRACEBACK = re.compile(r"^(?![ \t]*+[+|]).{0,200}?Traceback.{0,60}\(most recent call last\):[ \t]*+$", re.MULTILINE)
 _SAID_ON_ABORT = re.compile(
     r"^[ \t]*+what\(\): +(.+)$|^.{0,999}?(Assertion .{1,999} failed\.?)$|^(.{0,999}?Check failed: .+)$"
-    r"|^((?:double free|free\(\): |malloc\(\): |corrupted |munmap_chunk).*)$",
+    r"|^((?:double free|free\(\): |malloc\(\): |corrupted |munmap_chunk).*)$|^(LLVM ERROR: .+)$",
     re.MULTILINE,
 )
 
 
-def signature_of_chain(chain: Sequence[Raised]) -> Signature:
-    """The signature of an uncaught exception; `chain` (not empty) runs from the exception that was printed last inwards."""
+def signature_of_chain(chain: Sequence[Raised], output: str = "") -> Signature:
+    """The signature of an uncaught exception; `chain` (not empty) runs from the exception that was printed last inwards.
+
+    What a kernel or its compiler has printed is taken from `output`, where the exception says only that there was something.
+    """
     types, told, frames = _unwrapped(chain)
+    told = in_the_words_of_cuda(told)
+    if said := said_before(told, output):
+        told = f"{told}: {said}"
     poor, kind = _poverty(types[-1], told)
     if kind and kind != types[-1]:
         types.append(kind)
@@ -99,15 +112,30 @@ def signature_of_signal(number: int, frames: Frames, output: str = "") -> Signat
     """
     name = _signal_name(number)
     said = _SAID_ON_ABORT.search(output[-LONGEST_SAID:]) if name == "SIGABRT" else None
-    words = next((group for group in said.groups() if group), "") if said else ""
+    words = in_the_words_of_cuda(next((group for group in said.groups() if group), "")) if said else ""
     where = _where(frames)
     title = name + (f" in {where}" if where else "") + (f": {words.strip()}" if words else "")
     return Signature(SignatureKind.SIGNAL, settle(f"{name} {words}"), (), where, _shortened(title))
 
 
-def signature_of_timeout(seconds: float) -> Signature:
-    """The tool ended the trial after `seconds`; where it hung is not looked at, because that depends on the moment."""
-    return Signature(SignatureKind.TIMEOUT, title=f"timeout: no end after {seconds:g} s")
+def signature_of_timeout(seconds: float, frames: Frames = ()) -> Signature:
+    """The tool ended the trial after `seconds`; `frames` (outermost first) are those that faulthandler printed then.
+
+    The exact place depends on the moment and on the release, so that only this is told apart: whether a compiler was at work.
+    The title also says where in the repro it was, and where below that.
+    """
+    title = f"timeout: no end after {seconds:g} s"
+    if places := places_of(frames):
+        title += " in " + " > ".join(places)
+    is_compiling = any(_COMPILES.search(file) for file, _ in frames)
+    return Signature(SignatureKind.TIMEOUT, "compiling" if is_compiling else "", title=_shortened(title))
+
+
+def places_of(frames: Frames) -> tuple[str, ...]:
+    """Where in the repro `frames` (outermost first) are, and where below that outside the standard library."""
+    own = next((frame for frame in reversed(frames) if not _is_installed(frame[0])), None)
+    found = (_where([own]) if own else None, _where(frames))
+    return tuple(dict.fromkeys(place for place in found if place))
 
 
 def signature_of_check(name: str, message: str) -> Signature:
@@ -184,6 +212,10 @@ def _where(frames: Frames, *, recursion: bool = False) -> str | None:
         times = Counter(own)
         file, function = next((frame for frame in own if times[frame] >= _RECURSES), (file, function))
     return f"{_module(file)}:{settle(function)}"
+
+
+def _is_installed(file: str) -> bool:
+    return bool(_STANDARD.search(file) or _PACKAGES.search(file) or is_made_up(file))
 
 
 def _module(file: str) -> str:

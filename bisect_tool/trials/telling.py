@@ -69,7 +69,7 @@ ASIDE = _any_of(
         "a guess at the intended name: Python prints it, but it is not in the message",
     ),
     (r"[.!] For more (?:details|information)", "likewise"),
-    (r"\. (?:Try|Consider|Specify|Use) ", "likewise"),
+    (r"\. (?:Try|Consider|Specify|Use|Reducing) ", "likewise"),
     (r"\. If (?:you|error|this)\b", "likewise"),
     (r"(?<=maximum recursion depth exceeded) \S", "`in comparison` and the like: where the stack happened to end"),
     (r" \([^()]*, line \d+\)$", "the place that Python adds to the message of a syntax error"),
@@ -102,9 +102,10 @@ ELSEWHERE: tuple[Elsewhere, ...] = (
         keeps_first=False,
     ),
     Elsewhere(
-        re.compile(r"Internal Triton PTX codegen error"),
-        re.compile(r"stderr:\s*\n(.+)"),
-        "the same for every failure of ptxas: its own words tell",
+        re.compile(r"(?:PTXAS error: )?(?:Internal Triton PTX codegen error|[`']?ptxas[`']? (?:failed with|raised) )"),
+        re.compile(r"stderr:\s*\n(?:.*\n){0,50}?ptxas .{0,300}?(?:error|fatal) *: (.+)|stderr:\s*\n(.+)"),
+        "the same for every failure of ptxas, and reworded: its own words tell, without the name of its temporary file",
+        keeps_first=False,
     ),
     Elsewhere(
         re.compile(r"Weights only load failed"),

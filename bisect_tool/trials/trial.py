@@ -8,7 +8,7 @@ import shlex
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +18,12 @@ import psutil
 
 from bisect_tool.environments.cache_folder import cannot_write
 from bisect_tool.environments.isolation import isolated_environment, own_folders
+from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.trials.checks_file import read_checks
 from bisect_tool.trials.observation import Check, Observation, Raised
 from bisect_tool.trials.process import Ended, run_process
+from bisect_tool.trials.warm import Unserved, WarmServers
+from bisect_tool.trials.warming import TooCold, warmth_of
 
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
@@ -33,7 +36,8 @@ LONGEST_CHAIN = 32 * 1024 * 1024  # the hook writes less
 class TrialOrder:
     """What to run. `files` are (relative name, content), laid out anew for each trial; `words` the command.
 
-    The word `python` at the start is the interpreter of the build; a word equal to a file name means that file.
+    The word `python` at the start is the interpreter of the build; a word equal to a file name means that file. `caches` is a
+    folder for what the trial compiles, when others are to find it; without one it has caches of its own.
     """
 
     files: tuple[tuple[str, bytes], ...]
@@ -41,6 +45,20 @@ class TrialOrder:
     variables: Mapping[str, str]
     timeout: float
     device: str
+    caches: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forking:
+    """That a trial may be forked from a process which has imported the heavy modules ahead of it.
+
+    With `independent`, trials of one order never come from the same process. `tell` hears why a trial that could have been
+    forked started fresh.
+    """
+
+    servers: WarmServers
+    independent: bool = True
+    tell: Callable[[str], None] = lambda _reason: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,42 +70,97 @@ class FinishedTrial:
     observation: Observation
 
 
-def run_trial(order: TrialOrder, *, programs: Path, folder: Path, environ: Mapping[str, str]) -> FinishedTrial:
+def run_trial(
+    order: TrialOrder,
+    *,
+    programs: Path,
+    folder: Path,
+    environ: Mapping[str, str],
+    ahead: Forking | None = None,
+    stop: Stop | None = None,
+) -> FinishedTrial:
     """Run `order` with the Python in `programs`; `folder` is made and keeps log, repro, command and environment.
 
-    Raises `DiskFull` or `CacheNotWritable` when the folder cannot be written, `MachineFault` when nothing can be started.
+    With `ahead` it is forked where that can be, else it starts fresh. Raises `DiskFull` or `CacheNotWritable` when the folder
+    cannot be written, `MachineFault` when nothing can be started, `Cancelled` when another thread has set `stop`: then nothing
+    is left of the trial, its folder neither.
     """
+    stop = stop or Stop()
     try:
-        with _temporary_folder(folder / "run") as temporary:
-            return _run(order, programs, folder, environ, temporary)
+        if ahead is not None:
+            try:
+                return _run(order, programs, folder, environ, ahead, stop)
+            except TooCold:
+                _remove(folder)
+            except Unserved as reason:
+                ahead.tell(str(reason))
+                _remove(folder)
+        return _run(order, programs, folder, environ, None, stop)
+    except Cancelled:
+        _remove(folder)
+        raise
     except OSError as error:
         raise cannot_write(error, folder) from error
 
 
-def _run(order: TrialOrder, programs: Path, folder: Path, environ: Mapping[str, str], temporary: Path) -> FinishedTrial:
-    own, checks = folder / "run", folder / "checks.jsonl"
-    repro, work, exceptions = folder / "repro", own / "work", own / "exceptions"
-    for path in (work, exceptions):
-        path.mkdir(parents=True)
-    _lay_out(order.files, repro)
-    extra = {
-        "TMPDIR": str(temporary),
-        **order.variables,
-        "BISECT_CHECKS": str(checks),
-        "BISECT_EXCEPTIONS": str(exceptions),
-    }
-    variables = isolated_environment(environ, scratch=own, programs=programs, device=order.device, extra=extra)
-    command = [_placed(word, repro, order.files, programs) for word in order.words]
-    _write_repeat(folder, command, variables, work, (exceptions, *own_folders(own), temporary))
+def _run(
+    order: TrialOrder, programs: Path, folder: Path, environ: Mapping[str, str], ahead: Forking | None, stop: Stop
+) -> FinishedTrial:
+    with _temporary_folder(folder / "run") as temporary:
+        own, checks = folder / "run", folder / "checks.jsonl"
+        repro, work, exceptions = folder / "repro", own / "work", own / "exceptions"
+        for path in (work, exceptions):
+            path.mkdir(parents=True)
+        _lay_out(order.files, repro)
+        extra = {
+            "TMPDIR": str(temporary),
+            **order.variables,
+            "BISECT_CHECKS": str(checks),
+            "BISECT_EXCEPTIONS": str(exceptions),
+        }
+        variables = isolated_environment(
+            environ, scratch=own, programs=programs, device=order.device, extra=extra, shared=order.caches
+        )
+        command = [_placed(word, repro, order.files, programs) for word in order.words]
+        _write_repeat(folder, command, variables, work, (exceptions, *own_folders(own, order.caches), temporary))
+        ended = _ended(order, command, variables, work, ahead, stop)
+        observation = _observed(ended, order.timeout, checks, exceptions / f"{ended.pid}.json", warm=ahead is not None)
+        # First of all, because the trial may have filled the disk.
+        _remove(own)
+        _keep(folder, order, observation)
+        return FinishedTrial(folder, shlex.join(command), observation)
+
+
+def _ended(
+    order: TrialOrder,
+    command: Sequence[str],
+    variables: Mapping[str, str],
+    work: Path,
+    ahead: Forking | None,
+    stop: Stop,
+) -> Ended:
+    """The process of the trial, ended. Raises `Unserved` and `TooCold` when it is to be forked and cannot be."""
+    mark = uuid.uuid4().hex
+    if ahead is not None:
+        return ahead.servers.run(
+            warmth_of(order.files, order.words),
+            command,
+            variables=variables,
+            folder=work,
+            timeout=order.timeout,
+            mark=mark,
+            case=_word_for(order) if ahead.independent else None,
+            stop=stop,
+        )
     try:
-        ended = run_process(command, environ=variables, folder=work, timeout=order.timeout, mark=uuid.uuid4().hex)
+        return run_process(command, environ=variables, folder=work, timeout=order.timeout, mark=mark, stop=stop)
     except OSError as error:
-        ended = _not_started(command[0], error)
-    observation = _observed(ended, order.timeout, checks, exceptions / f"{ended.pid}.json")
-    # First of all, because the trial may have filled the disk.
-    _remove(own)
-    _keep(folder, order, observation)
-    return FinishedTrial(folder, shlex.join(command), observation)
+        return _not_started(command[0], error)
+
+
+def _word_for(order: TrialOrder) -> str:
+    """A word for what is run, the same for repeats of it in this process."""
+    return str(hash((order.files, order.words)))
 
 
 @contextmanager
@@ -155,7 +228,7 @@ def _not_started(program: str, error: OSError) -> Ended:
                  peak_memory=None, left_running=0, pid=0)  # fmt: skip
 
 
-def _observed(ended: Ended, timeout: float, checks: Path, exception: Path) -> Observation:
+def _observed(ended: Ended, timeout: float, checks: Path, exception: Path, *, warm: bool) -> Observation:
     found: tuple[Check, ...] = ()
     malformed: str | None = None
     # The repro can do anything to these files, also delete them or make folders of them.
@@ -177,6 +250,7 @@ def _observed(ended: Ended, timeout: float, checks: Path, exception: Path) -> Ob
         peak_memory=ended.peak_memory,
         memory_total=psutil.virtual_memory().total,
         left_running=ended.left_running,
+        warm=warm,
     )
 
 
@@ -214,6 +288,7 @@ def _as_json(observation: Observation) -> dict[str, object]:
         "peak_memory": observation.peak_memory,
         "left_running": observation.left_running,
         "malformed": observation.malformed,
+        "warm": observation.warm,
         "checks": [{"check": c.name, "ok": c.ok, "value": c.value, "message": c.message} for c in observation.checks],
         "exception": [{"type": r.type, "message": r.message, "relation": r.relation} for r in observation.chain],
     }

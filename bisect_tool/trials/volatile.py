@@ -81,6 +81,11 @@ VOLATILE: tuple[Volatile, ...] = (
     _row(r"(?<!\w)v?\d++(?:\.\d++){2,}+[\w.+-]*+", "#", "a version: torch puts its own into messages"),
     _row(r"\b__compiled_fn_\w++", "__compiled_fn", "numbered in the order of compilation"),
     _row(r"\btorch_dynamo_resume_in_(\w+?)_at_\d++\b", r"resume_in_\1", "Dynamo puts a line number in"),
+    _row(
+        r"\b(?:sm|compute)_\d++[af]?\b(?:[ ,]++(?:sm|compute)_\d++[af]?\b)++",
+        "<architectures>",
+        "all that a build knows, which grows from release to release",
+    ),
     _row(r"<eval_with_key>\.\d++", "<eval_with_key>", "FX numbers the code that it makes"),
     _row(
         r"\b(?:triton|cpp|cuda|mps)(?:_[a-z]{2,9})?_fused_\w++", "<kernel>", "named after what was fused, and numbered"

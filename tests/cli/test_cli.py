@@ -105,13 +105,19 @@ def test_the_name_and_place_of_every_setting(tmp_path: Path) -> None:
     done = bisect(tmp_path, "settings", "--max-cache", "1GB", BISECT_CONFIG="settings.toml", BISECT_CACHE="/srv/builds")
     rows = [line.rsplit(maxsplit=1) for line in done.stdout.splitlines()]
     assert [(row[0].split()[0], row[-1]) for row in rows] == [
+        ("ahead", "default"),
+        ("bandwidth", "default"),
         ("cache", "BISECT_CACHE"),
         ("github-api", "default"),
         ("index", "default"),
+        ("jobs", "default"),
         ("max-cache", "--max-cache"),
+        ("max-downloads", "default"),
         ("nightly-index", "default"),
         ("repo", "default"),
+        ("thin", "default"),
         ("verify", "settings.toml"),
+        ("wait-for-gpu", "default"),
         ("wheelhouse", "default"),
     ]
 

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import errno
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from bisect_tool.environments.cache_folder import MARK, cannot_write, open_cache
+from bisect_tool.environments.cache_folder import MARK, cannot_write, copies_because, open_cache
 from bisect_tool.errors import CacheNotWritable, CacheTooNew, DiskFull
 
 
@@ -71,3 +72,28 @@ def test_a_full_disk_and_a_quota_are_told_from_missing_permission(tmp_path: Path
     assert isinstance(cannot_write(OSError(errno.ENOSPC, "full"), tmp_path), DiskFull)
     assert isinstance(cannot_write(OSError(errno.EDQUOT, "quota"), tmp_path), DiskFull)
     assert isinstance(cannot_write(OSError(errno.EACCES, "denied"), tmp_path), CacheNotWritable)
+
+
+def test_environments_are_links_here(tmp_path: Path) -> None:
+    assert copies_because(open_cache(tmp_path / "cache"), {}) is None
+
+
+def test_copies_on_request_are_told(tmp_path: Path) -> None:
+    cache = open_cache(tmp_path / "cache")
+    assert copies_because(cache, {"UV_LINK_MODE": "copy"}) == (
+        "UV_LINK_MODE is copy: each environment takes as much room and time as its wheels unpacked"
+    )
+
+
+def test_a_cache_of_uv_on_another_file_system_is_told(tmp_path: Path) -> None:
+    other = Path("/dev/shm")
+    if not other.is_dir() or other.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("there is no second file system here")
+    cache = open_cache(tmp_path / "cache")
+    cache.uv.rmdir()
+    with tempfile.TemporaryDirectory(dir=other) as folder:
+        cache.uv.symlink_to(folder)
+        why = copies_because(cache, {})
+        assert list(Path(folder).iterdir()) == []
+    assert why is not None
+    assert "are on two file systems" in why

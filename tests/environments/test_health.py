@@ -123,3 +123,39 @@ def test_a_package_without_modules_that_only_brings_others(bench: Bench) -> None
 def test_the_proof_leaves_no_scratch_folders(bench: Bench) -> None:
     environment = bench.make(bench.key(bench.build()))
     assert list((environment.folder / "scratch").iterdir()) == []
+
+
+CUDA = """
+class cuda:
+    get_arch_list = staticmethod(lambda: {architectures!r})
+    get_device_capability = staticmethod(lambda index: (7, 0))
+    get_device_name = staticmethod(lambda index: "Tesla V100")
+class backends:
+    class cudnn:
+        version = staticmethod(lambda: 91900)
+class distributed:
+    is_available = staticmethod(lambda: False)
+"""
+
+
+def on_v100(bench: Bench, version: str, architectures: list[str]) -> Health:
+    stand_in(bench.index.folder, version, torch=TORCH + CUDA.format(architectures=architectures))
+    key = bench.key(bench.build("torch", version))
+    with bench.environments().use(
+        key, lambda: bench.channel.installation(key.build), device="cuda", as_of=None
+    ) as environment:
+        return environment.health
+
+
+@pytest.mark.parametrize(
+    "architectures", [["sm_70", "sm_90"], ["sm_60", "compute_60"], [], ["gfx90a"], ["sm_75", "compute_70"]]
+)
+def test_code_that_the_gpu_can_run(bench: Bench, architectures: list[str]) -> None:
+    assert on_v100(bench, "2.14.0", architectures).facts["arch_list"] == architectures
+
+
+@pytest.mark.parametrize("architectures", [["sm_75", "sm_90", "compute_90"], ["sm_60"]])
+def test_code_that_the_gpu_cannot_run_is_no_fault_of_the_build(bench: Bench, architectures: list[str]) -> None:
+    reason = f"is built for {', '.join(architectures)}, and this GPU, a Tesla V100, is sm_70"
+    with pytest.raises(BuildUnusable, match=reason):
+        on_v100(bench, "2.14.0", architectures)

@@ -13,6 +13,7 @@ from bisect_tool.environments import locks
 from bisect_tool.environments.environment import BuildUnusable, Environment, Environments, remove
 from bisect_tool.environments.layering import blob_hash
 from bisect_tool.environments.mixing import Swap
+from bisect_tool.environments.verify import verify
 from tests.environments.conftest import Bench
 from tests.rig.toy import ToyBuild
 
@@ -46,6 +47,7 @@ def test_files_of_a_commit_over_an_installed_build(bench: Bench) -> None:
     assert bench.environments().is_ready(bench.key(base))
     with bench.use(bench.key(base)) as below:
         assert not list((below.folder / "venv").rglob("added.py"))
+    assert verify(bench.cache) == []
 
 
 def test_a_base_that_was_evicted_is_made_again_before_its_layer_is_used(bench: Bench) -> None:

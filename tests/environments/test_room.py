@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bisect_tool.environments import locks, room
+from bisect_tool.environments import locks, marks, room
 from bisect_tool.environments.environment import MARK, Environment
 from bisect_tool.errors import DiskFull
 from tests.environments.conftest import Bench
@@ -21,7 +21,7 @@ def heavy(bench: Bench, name: str, *, last_used: float) -> Environment:
     """An environment of a package of its own that weighs a megabyte, used so many seconds ago."""
     make_wheel(bench.index.folder, name, "1.0", modules={f"{name}.py": "#" + "x" * MEGABYTE + "\n"})
     environment = bench.make(bench.key(bench.build(name)))
-    os.utime(environment.folder / room.USED, (time.time() - last_used,) * 2)
+    os.utime(environment.folder / marks.USED, (time.time() - last_used,) * 2)
     return environment
 
 
@@ -65,7 +65,7 @@ def test_what_is_in_use_stays(bench: Bench) -> None:
     used, idle = heavy(bench, "used", last_used=300), heavy(bench, "idle", last_used=100)
     limit = room.size_of(bench.cache.root) - MEGABYTE // 2
     with bench.use(bench.key(bench.build("used"))):
-        os.utime(used.folder / room.USED, (0, 0))
+        os.utime(used.folder / marks.USED, (0, 0))
         assert [one.package for one in room.make_room(bench.cache, bench.uv, limit)] == ["idle"]
     assert used.folder.exists()
     assert not idle.folder.exists()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from bisect_tool.history.clues import TORCH_COMPILER, Clues, Sought, collect_clues
+from bisect_tool.history.clues import TORCH_COMPILER, Clues, Sought, collect_clues, with_part
 from bisect_tool.history.commit import ChangedFile, Commit
 from bisect_tool.history.folding import Listed, fold
 from bisect_tool.history.parts import Part
@@ -41,6 +41,19 @@ def test_the_file_of_the_exception_comes_before_those_of_the_way_there() -> None
         ("Change neighbour", "torch/_inductor/ir.py"),
     )
     assert titles(entries, collect_clues(failure=FRAMES)) == ["Change order", "Change outputs", "Change neighbour"]
+
+
+def test_the_pass_that_the_bisector_names_comes_before_words_of_the_repro() -> None:
+    entries = listed(
+        ("Speed up cumsum", "torch/_inductor/lowering.py"),
+        ("Generalize pointless_view to unsqueeze", "torch/_inductor/fx_passes/post_grad.py"),
+        ("Tidy logging", "torch/_logging/a.py"),
+    )
+    clues = with_part(collect_clues(script="x.cumsum(0)"), ("torch/_inductor/fx_passes/",), ("pointless_view",))
+    first = rank(entries, clues).suspects[0]
+    assert first.entry.commit.title.startswith("Generalize")
+    told = "its title names pointless_view, as the pass that the compiler bisector names does"
+    assert told in [reason.text for reason in first.reasons]
 
 
 def test_every_reason_is_said() -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from bisect_tool.reports.answer import with_summary
 from bisect_tool.reports.commits import CommitRow, Commits, Suspect, Suspicion
+from bisect_tool.reports.diagnosis import BisectorPart, CodePart, Diagnosis, RungPart
 from bisect_tool.reports.report import (
     Appeared,
     Boundary,
@@ -155,6 +156,41 @@ def exact() -> Report:
         boundaries=(boundary("2.11.0", "2.12.0"), boundary("2.13.0", "2.14.0")),
         advice=("Two builds share the commit of 2.12.0; look at the newer one first.",),
     )
+
+
+def diagnosed() -> Report:
+    """The part of the compiler is named on one side of the change, and not on the other."""
+    builds = ("2.12.0", "2.13.0")
+    names = ("eager", "aot_eager", "inductor")
+    cells = {"2.12.0": ("passes", "another failure", "the failure"), "2.13.0": ("passes", "passes", "passes")}
+    rungs = tuple(
+        RungPart.model_validate(
+            {"rung": rung, "build": build, "shows": shows, "detail": "KeyError: `x` | @me" if "other" in shows else ""}
+        )
+        for build, row in cells.items()
+        for rung, shows in zip(names, row, strict=True)
+    )
+    one = Diagnosis(
+        case="inductor",
+        failure=IDS["A"],
+        build=builds[0],
+        without=builds[1],
+        part="inductor → post_grad_passes → application 3 of 7 (pass_pattern_1: fold_cat)",
+        sentence="aot_eager passes, inductor fails: it is in Inductor",
+        rungs=rungs,
+        bisector=BisectorPart(backend="inductor", subsystem="post_grad_passes", number=2, of=7, trials=9),
+        code=CodePart(
+            stage="output_code",
+            sentence="the two builds differ first in the generated code",
+            diff="--- 2.13.0\n+++ 2.12.0\n@@ -1 +1 @@\n-triton_poi_fused_add_0()\n+triton_poi_fused_zeros_0() ``` <b>",
+        ),
+        minified="trials/diagnosis-abc/minifier/repro.py",
+        evidence="trials/diagnosis-abc",
+    )
+    reason = "cannot say: inductor, lowerings: test_disable shows another failure: KeyError"
+    bisector = BisectorPart(reason=reason, trials=2)
+    unnamed = one.model_copy(update={"part": None, "rungs": (), "bisector": bisector, "code": None, "minified": None})
+    return exact().model_copy(update={"diagnoses": (one, unnamed)})
 
 
 def narrowed() -> Report:
@@ -431,6 +467,7 @@ def hostile() -> Report:
 
 
 ALL = {
+    "diagnosed": diagnosed,
     "exact": exact,
     "narrowed": narrowed,
     "open": open_ended,

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from bisect_tool.reports import events
-from bisect_tool.reports.live import PlainView, _Picture, choose_view
+from bisect_tool.reports.live import PlainView, _Picture, choose_view, plain_line
 from bisect_tool.reports.report import State
 from bisect_tool.reports.watching import Watched, download_totals, open_ranges, strip
 
@@ -62,6 +62,32 @@ def test_the_picture_tells_what_is_done_how_much_is_left_and_fits_the_terminal()
     assert "running main on 1.200" in text
     assert "about 7 builds to go, about 2 min 10 s left" in text
     assert max(len(line) for line in text.splitlines()) <= 60
+
+
+def test_the_picture_has_a_line_for_each_slot_and_for_what_is_made_ahead() -> None:
+    console = Console(file=io.StringIO(), width=60, force_terminal=True, color_system=None)
+    made = watched(
+        events.SlotsOpened(("1", "2", "3")),
+        events.TrialStarted("1.200", "main", "search", 300, "1"),
+        events.Installing("1.100", 500, "2"),
+        events.SlotLost("3", "Xid 79"),
+        events.MakingAhead("1.300", "downloading"),
+    )
+    with console.capture() as capture:
+        console.print(_Picture(made, console))
+    text = capture.get()
+    assert "slot 1  running main on 1.200, 0.0 s of at most 5 min" in text
+    assert "slot 2  installing 1.100" in text
+    assert "slot 3  lost: Xid 79" in text
+    assert "ahead of need: downloading 1.300" in text
+    made.take(events.MadeAhead("1.300", 3.0, is_ready=True))
+    assert made.ahead == {}
+
+
+def test_plain_lines_name_the_slot_where_there_are_several() -> None:
+    assert plain_line(events.Installing("1.2", None, "2")) == "[slot 2] 1.2: installing"
+    assert plain_line(events.Installing("1.2", None)) == "1.2: installing"
+    assert plain_line(events.CalledOff("1.2", "2")) == "[slot 2] 1.2: called off: a newer result has answered it"
 
 
 def test_plain_lines_tell_when_and_what() -> None:

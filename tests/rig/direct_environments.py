@@ -97,9 +97,10 @@ class DirectWorkshop(Workshop):
         """Direct ones, in the cache of the workshop."""
         return DirectEnvironments(self.cache, self.uv, self.environ)
 
-    def means(self, tell: Callable[[str], None] = lambda _line: None) -> Means:
+    def means(self, tell: Callable[[str], None] = lambda _line: None, *, refresh: bool = True) -> Means:
         """Those of any workshop, on the machine of the rig."""
-        return replace(super().means(tell), find_device=self._found)
+
+        return replace(super().means(tell, refresh=refresh), find_device=self._found)
 
     def _found(self, _wanted: Sequence[str], _environ: Mapping[str, str]) -> Device:
         return self.device

@@ -95,7 +95,7 @@ def search(plan: NightlyPlan, index: NightlyIndex, folder: Path, device: Device,
         )
     )
     places = {"cache": folder / "cache", "index": index.default_index, "nightly_index": index.address, **settings}
-    read = read_settings(places, {}, folder)
+    read = read_settings({**places, "ahead": "off"}, {}, folder)  # direct environments know no locks
     cache = open_cache(read.cache)
     workshop = DirectWorkshop(read, cache, find_uv(cache.uv, {}), {}, device=device)
     (report,) = run_specs(workshop, load_all([path], channels=names()), Wishes(), lambda _event: None)

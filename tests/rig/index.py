@@ -18,14 +18,17 @@ from pathlib import Path
 
 from tests.rig.index_server import IndexServer
 from tests.rig.index_state import Index, Request, RequestKind, RequestLog
+from tests.rig.wire import Wire
 
 __all__ = ["Index", "Request", "RequestKind", "RequestLog", "serve"]
 
 
 @contextlib.contextmanager
-def serve(folder: Path, *, port: int = 0, max_age: int = 0, compress: bool = True) -> Iterator[Index]:
-    """Serve `folder` until the block ends; requests under way are cut off then."""
-    index = Index(folder, max_age=max_age, compress=compress)
+def serve(
+    folder: Path, *, port: int = 0, max_age: int = 0, compress: bool = True, wire: Wire | None = None
+) -> Iterator[Index]:
+    """Serve `folder` until the block ends, over `wire`; requests under way are cut off then."""
+    index = Index(folder, max_age=max_age, compress=compress, wire=wire or Wire())
     server = IndexServer(index, port)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), name="index", daemon=True)
     thread.start()
@@ -33,6 +36,7 @@ def serve(folder: Path, *, port: int = 0, max_age: int = 0, compress: bool = Tru
         yield index
     finally:
         index.closing.set()
+        index.wire.closing.set()
         server.shutdown()
         server.cut_off()
         server.server_close()

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from tests.rig import index_pages
 from tests.rig.index_faults import Fault, FaultKind
 from tests.rig.index_state import Index, Planted, Request, RequestKind
-from tests.rig.loopback import LoopbackHandler, LoopbackServer, asked_span, is_known
+from tests.rig.loopback import LoopbackHandler, LoopbackServer, asked_span, is_known, is_same
 
 LOGIN_PAGE = b"<!DOCTYPE html>\n<html><body><form>Please sign in to this network.</form></body></html>\n"
 PIECES = 10
@@ -34,7 +34,7 @@ class IndexServer(LoopbackServer):
     """Serves one index."""
 
     def __init__(self, index: Index, port: int) -> None:
-        super().__init__(port, Handler)
+        super().__init__(port, Handler, index.wire)
         self.index = index
         index.port = self.port
 
@@ -47,6 +47,7 @@ class Handler(LoopbackHandler):
     def do_GET(self) -> None:  # noqa: N802 - http.server looks for this name
         """Answer, with the faults of the moment."""
         kind, name = _asked_for(urlsplit(self.path).path)
+        self.lane.answer()
         faults = self.server.index.striking(name)
         kinds = {planted.fault.kind: planted.fault for planted in faults}
         reply = self._reply(kind, name, faults)
@@ -139,7 +140,8 @@ class Handler(LoopbackHandler):
         reply.headers["Accept-Ranges"] = "bytes"
         total = len(reply.body)
         span = asked_span(self.headers.get("Range", ""), total)
-        if reply.status != HTTPStatus.OK or span is None:
+        known = is_same(self.headers, reply.headers["ETag"], reply.headers.get("Last-Modified"))  # type: ignore[arg-type]
+        if reply.status != HTTPStatus.OK or span is None or not known:
             return reply
         start, stop = span
         if start >= stop:
@@ -159,14 +161,15 @@ class Handler(LoopbackHandler):
         if reply.status != HTTPStatus.NOT_MODIFIED:
             self.send_header("Content-Length", str(announced))
         self.end_headers()
-        self._write(body, kinds[FaultKind.DRIP].seconds if FaultKind.DRIP in kinds else 0.0)
+        _, name = _asked_for(urlsplit(self.path).path)
+        self._write(body, kinds[FaultKind.DRIP].seconds if FaultKind.DRIP in kinds else 0.0, name)
 
-    def _write(self, body: bytes, pause: float) -> None:
+    def _write(self, body: bytes, pause: float, name: str) -> None:
         step = max(1, -(-len(body) // PIECES)) if pause else max(1, len(body))
         for start in range(0, len(body), step):
             if pause:
                 self.server.index.closing.wait(pause)
-            self.wfile.write(body[start : start + step])
+            self.put(body[start : start + step], self.server.index.log, name)
 
 
 def _etag(body: bytes) -> str:

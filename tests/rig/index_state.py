@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.rig import index_pages
 from tests.rig.index_faults import Fault, FaultKind
 from tests.rig.index_pages import ServedFile
+from tests.rig.wire import Wire
 
 
 class RequestKind(StrEnum):
@@ -45,9 +46,13 @@ class Request:
 
 @dataclass(slots=True)
 class RequestLog:
-    """All requests in the order in which they were answered."""
+    """All requests in the order in which they were answered.
+
+    `written` counts the bytes of bodies that were really sent, by name: a client may go away in the middle.
+    """
 
     requests: list[Request] = field(default_factory=list)
+    written: Counter[str] = field(default_factory=Counter)
 
     def of(self, kind: RequestKind | None = None, name: str = "*", *, method: str | None = None) -> list[Request]:
         """Those of a kind and a method whose project or file name matches the pattern `name`."""
@@ -69,6 +74,7 @@ class RequestLog:
     def clear(self) -> None:
         """Forget them all."""
         self.requests.clear()
+        self.written.clear()
 
 
 @dataclass(slots=True)
@@ -89,7 +95,10 @@ class Planted:
 
 @dataclass(slots=True)
 class Index:
-    """A running index; `url` is for ``--default-index``. `max_age` is in seconds, `compress` gzips pages."""
+    """A running index; `url` is for ``--default-index``. `max_age` is in seconds, `compress` gzips pages.
+
+    `wire` is what lies between it and its clients.
+    """
 
     folder: Path
     max_age: int = 0
@@ -99,6 +108,7 @@ class Index:
     planted: list[Planted] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     closing: threading.Event = field(default_factory=threading.Event)
+    wire: Wire = field(default_factory=Wire)
 
     @property
     def url(self) -> str:

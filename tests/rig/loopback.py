@@ -10,7 +10,12 @@ import sys
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from tests.rig.wire import BLOCK, Wire
+
+if TYPE_CHECKING:
+    from tests.rig.index_state import RequestLog
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
@@ -21,8 +26,9 @@ class LoopbackServer(ThreadingHTTPServer):
     daemon_threads = False
     request_queue_size = 128
 
-    def __init__(self, port: int, handler: type[BaseHTTPRequestHandler]) -> None:
+    def __init__(self, port: int, handler: type[BaseHTTPRequestHandler], wire: Wire | None = None) -> None:
         super().__init__(("127.0.0.1", port), handler)
+        self.wire = wire or Wire()
         self.connections: set[socket.socket] = set()
 
     @property
@@ -52,6 +58,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
     def setup(self) -> None:
         super().setup()
         self.server.connections.add(self.connection)
+        self.lane = self.server.wire.connected()
 
     def finish(self) -> None:
         self.server.connections.discard(self.connection)
@@ -60,6 +67,14 @@ class LoopbackHandler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
         """Keep still: each server has a request log of its own."""
+
+    def put(self, content: bytes, log: RequestLog, name: str) -> None:
+        """Send bytes of a body over the wire; `log` counts those that were really sent."""
+        for start in range(0, len(content), BLOCK):
+            block = content[start : start + BLOCK]
+            self.lane.send(len(block))
+            self.wfile.write(block)
+            log.written[name] += len(block)
 
     def reset(self) -> None:
         """Close with RST instead of FIN: linger for no time."""
@@ -74,6 +89,12 @@ def is_known(asked: Mapping[str, str], etag: str, modified: str | None) -> bool:
     if known:
         return etag in known
     return bool(since and modified and parsedate_to_datetime(modified) <= parsedate_to_datetime(since))
+
+
+def is_same(asked: Mapping[str, str], etag: str, modified: str | None) -> bool:
+    """Whether a part may be sent: the client has parts of this very content, or none (RFC 9110, 13.1.5)."""
+    condition = asked.get("If-Range")
+    return condition is None or condition in {etag, modified}
 
 
 def asked_span(header: str, total: int) -> tuple[int, int] | None:

@@ -119,3 +119,7 @@ def test_several_steps_back_are_not_made_useless_by_each_other() -> None:
         for probe in probes:
             run.serve(probe)
     assert ends(run.answer()) == [("exact", 19, 20), ("open", 60, None)]
+
+
+def test_a_look_inside_stays_of_use_when_the_first_of_both_ends_is_judged() -> None:
+    assert useless(QUESTION, Known({("main", 0): (Pass(),)}), [split(20), split(40)]) == []

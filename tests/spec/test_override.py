@@ -30,6 +30,14 @@ def test_requirements_are_added(tmp_path: Path) -> None:
     assert spec.requires == ("numpy", "triton==3.4")
 
 
+def test_what_is_taken_of_a_base_is_replaced(tmp_path: Path) -> None:
+    spec = changed(tmp_path, GOOD + "base: system\nas_is: numpy\n", as_is=("nvidia-*", "cuda-*"))
+    assert (spec.base, spec.as_is) == ("system", ("nvidia-*", "cuda-*"))
+    assert changed(tmp_path, base="system", as_is=("nvidia-*",)).as_is == ("nvidia-*",)
+    with pytest.raises(SpecError, match="--as-is: found `as_is` without a base"):
+        changed(tmp_path, as_is=("nvidia-*",))
+
+
 def test_nothing_given_leaves_the_spec_alone(tmp_path: Path) -> None:
     assert changed(tmp_path, from_=None, requires=()) == read_one(tmp_path, TEXT).spec
 

@@ -10,8 +10,9 @@ from bisect_tool.spec.reading import load_all
 from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_spec
 
 TOP_KEYS = (
-    "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, "
-    "`requires`, `script`, `command`, `files`, `env`, `flaky`, `timeout`, `cases`, `failures` or `metrics`"
+    "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `device`, `python`, `base`, `as_is`, "
+    "`requires`, `hold`, `script`, `command`, `files`, `env`, `flaky`, `warm`, `share_caches`, `timeout`, `cases`, "
+    "`failures` or `metrics`"
 )
 
 
@@ -100,10 +101,18 @@ TOP_KEYS = (
             "metrics: [{name: t, ratio: 2, floor: inf}]",
             'line 3, metrics[0].floor: found "inf", expected a finite number',
         ),
+        ("warm: yes", 'line 3, warm: found "yes", expected `auto` or `off`'),
         (
-            "hold: [triton]",
-            "line 3, hold: found `hold`, expected nothing: it is not available in this version; "
-            "pin the other package in `requires:`",
+            "hold: [torch]",
+            'line 3, hold[0]: found "torch", expected other packages: the builds of this one are what is searched',
+        ),
+        (
+            "as_is: nvidia-*",
+            "line 3, as_is: found `as_is` without a base, expected `base: system` beside it: its packages are meant",
+        ),
+        (
+            "base: system\nas_is: ['nvidia >2']",
+            'line 4, as_is[0]: found "nvidia >2", expected the name of a package; `*` stands for anything',
         ),
         (
             "cases: [{name: x}, {name: y}, {name: x}]",

@@ -247,3 +247,17 @@ def test_every_observation_is_judged(observation: Observation) -> None:
     if isinstance(verdict, Failed):
         assert verdict.failures
         assert len({failure.id for failure in verdict.failures}) == len(verdict.failures)
+
+
+def test_out_of_gpu_memory_beside_others_is_the_machines_fault_also_for_a_named_failure() -> None:
+    chain = (Raised("torch.OutOfMemoryError", "CUDA out of memory. Tried to allocate 2.00 GiB."),)
+    alone = Observation(1, chain=chain, gpu_others=2**20, gpu_total=2**37)
+    crowded = replace(alone, gpu_others=2**36)
+    named = [Name("oom", "out of memory")]
+    assert isinstance(judge(alone, []), CannotJudge)
+    assert isinstance(judge(alone, named), Failed)
+    verdict = judge(crowded, named)
+    assert isinstance(verdict, MachineAtFault)
+    assert "other processes held 64.0 of 128.0 GiB" in verdict.reason
+    other = replace(crowded, chain=(Raised("RuntimeError", "gradient is zero"),))
+    assert isinstance(judge(other, []), Failed)

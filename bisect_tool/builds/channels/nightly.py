@@ -17,6 +17,7 @@ from bisect_tool.builds.build import Build, Installation, Listing, Wanted
 from bisect_tool.builds.channel import Access
 from bisect_tool.builds.channels.release import ReleaseChannel
 from bisect_tool.builds.index_address import IndexAddress, find_index
+from bisect_tool.builds.nightly import undated
 from bisect_tool.builds.nightly.assembling import Assembled, Assembler
 from bisect_tool.builds.nightly.beside import Beside
 from bisect_tool.builds.nightly.choice import AUTO, Line, lines_for
@@ -30,6 +31,8 @@ from bisect_tool.builds.nightly.pages import Pages
 from bisect_tool.builds.nightly.site import Site, Unanswered, open_site
 from bisect_tool.builds.nightly.tables import Span, Tables, read_tables
 from bisect_tool.builds.nightly.telling import no_builds, notes_on, nothing_runs
+from bisect_tool.builds.nightly.thin import PythonPart, read_python_part
+from bisect_tool.builds.nothing_fits import nothing_fits
 from bisect_tool.errors import BoundError, IndexUnreachable, PackageNotFound
 
 _ALWAYS_REQUIRED = "filelock"  # by every torch since 2.0
@@ -65,6 +68,8 @@ class NightlyChannel:
             IndexUnreachable: no answer, or no index page.
             CacheNotWritable, DiskFull: answers cannot be kept.
         """
+        if canonicalize_name(wanted.package) in undated.PACKAGES:
+            return self._undated(wanted)
         wanted = self._with_variant(wanted)
         first, last = self._dates(wanted)
         finder = self._finder(wanted.package)
@@ -78,6 +83,13 @@ class NightlyChannel:
         if not assembled.builds:
             raise self._nothing(wanted, lines, span)
         return self._as_listing(assembled, wanted)
+
+    def _undated(self, wanted: Wanted) -> Listing:
+        files = Files(self.site, self.memory, self.clock, self.access.tell)
+        found = undated.Undated(files, self.pages, self.source_address()).listing(wanted)
+        if not found.builds:
+            raise nothing_fits(found, wanted)
+        return replace(found, has_upload_times=self._others_have_times(wanted))
 
     def installation(self, build: Build, requires: Sequence[str] = ()) -> Installation:
         """The file itself, its triton and the torchvision or torchaudio of the spec by their addresses.
@@ -132,6 +144,15 @@ class NightlyChannel:
         except Unreadable:
             return build
         return replace(build, revision=inside.revision)
+
+    def python_part(self, build: Build, folders: tuple[str, ...]) -> PythonPart:
+        """What the Python part of a build, the files of `folders` that are no binaries, holds; two requests.
+
+        Raises:
+            NotReadable: the wheel cannot be read in parts.
+            IndexUnreachable: no answer.
+        """
+        return read_python_part(self.site, build.location, build.version, folders)
 
     def _address_of(self, build: Build) -> str:
         """Where its identity comes from: the file on the index itself; the page may point to another host."""

@@ -11,29 +11,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
 
 import requests
 from packaging.version import Version
-from pypi_simple import (
-    DistributionPackage,
-    NoSuchProjectError,
-    ProjectPage,
-    PyPISimple,
-    UnexpectedRepoVersionWarning,
-    UnsupportedRepoVersionError,
-)
 
 from bisect_tool.builds import versions
 from bisect_tool.builds.build import Build, Installation, Listing, Wanted
 from bisect_tool.builds.cache_faults import cannot_keep
 from bisect_tool.builds.channel import Access
+from bisect_tool.builds.cuda_fit import without_unfit
 from bisect_tool.builds.index_address import IndexAddress, find_index, without_credentials
 from bisect_tool.builds.index_faults import not_a_page, unreachable
 from bisect_tool.builds.index_session import TIMEOUTS, open_session
 from bisect_tool.builds.nothing_fits import nothing_fits
 from bisect_tool.builds.streams import FoundFile, listing_of
 from bisect_tool.errors import PackageNotFound
+
+if TYPE_CHECKING:
+    # Loaded late where it is used: a question that was answered needs no page, and this takes 0.2 s.
+    from pypi_simple import DistributionPackage, ProjectPage
 
 
 def open_channel(access: Access) -> ReleaseChannel:
@@ -65,7 +63,8 @@ class ReleaseChannel:
             IndexUnreachable: no answer, or no index page.
             CacheNotWritable, DiskFull: the folder for pages cannot be written.
         """
-        listing = listing_of(self._files(wanted.package), wanted, self.source_address())
+        found = listing_of(self._files(wanted.package), wanted, self.source_address())
+        listing = without_unfit(found, wanted, is_usual_index=self.index.is_default)
         if not listing.builds:
             raise nothing_fits(listing, wanted)
         return listing
@@ -85,6 +84,8 @@ class ReleaseChannel:
         return build
 
     def _files(self, package: str) -> list[FoundFile]:
+        from pypi_simple import NoSuchProjectError, UnsupportedRepoVersionError
+
         where = self.source_address()
         try:
             page = self._fetch(package)
@@ -103,6 +104,8 @@ class ReleaseChannel:
         return files
 
     def _fetch(self, package: str) -> ProjectPage:
+        from pypi_simple import PyPISimple, UnexpectedRepoVersionWarning
+
         session = open_session(self.pages, backoff=self.backoff)
         with PyPISimple(self.index.url, session=session) as client, warnings.catch_warnings():
             warnings.simplefilter("ignore", UnexpectedRepoVersionWarning)

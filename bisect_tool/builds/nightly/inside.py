@@ -76,7 +76,7 @@ class WheelReader:
         if text is None and metadata not in members:
             raise Unreadable("it holds no METADATA")
         read = _read(text or members[metadata].decode("utf-8", "replace"))
-        told = _assigned(members.get(code, b""))
+        told = assigned(members.get(code, b""))
         found = Inside(read.version, read.requires, told.get("git_version"), told.get("cuda"))
         if build.fingerprint:
             self.memory.keep_inside(_key(build), build.fingerprint, json.dumps(asdict(found)))
@@ -162,6 +162,6 @@ def _read(metadata: str) -> Inside:
     return Inside(str(headers["Version"]), tuple(str(line) for line in headers.get_all("Requires-Dist", [])))
 
 
-def _assigned(module: bytes) -> dict[str, str]:
+def assigned(module: bytes) -> dict[str, str]:
     """The texts that a module assigns to names at its top level, read without running it."""
     return dict(_ASSIGNED.findall(module.decode("utf-8", "replace")))

@@ -10,17 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import requests
 from packaging.utils import canonicalize_name
-from pypi_simple import (
-    ACCEPT_ANY,
-    ProjectPage,
-    RepositoryPage,
-    UnsupportedContentTypeError,
-    UnsupportedRepoVersionError,
-)
 
 from bisect_tool.builds import versions
 from bisect_tool.builds.fitting import WheelName, read_wheel_name
@@ -28,6 +22,10 @@ from bisect_tool.builds.index_address import without_credentials
 from bisect_tool.builds.index_faults import not_a_page
 from bisect_tool.builds.nightly.site import OPTION, Site
 from bisect_tool.builds.nightly.tables import VARIANT
+
+if TYPE_CHECKING:
+    # Loaded late where it is used: a question that was answered needs no page, and this takes 0.2 s.
+    from pypi_simple import ProjectPage, RepositoryPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +55,8 @@ def read_page(site: Site, package: str, variant: str | None = None) -> tuple[Lis
     Raises:
         IndexUnreachable: no answer, or no index page.
     """
+    from pypi_simple import ACCEPT_ANY, UnsupportedContentTypeError, UnsupportedRepoVersionError
+
     address = site.url(*((variant,) if variant else ()), canonicalize_name(package)) + "/"
     answer = site.page(address, ACCEPT_ANY)
     if answer is None:
@@ -73,6 +73,8 @@ def read_page(site: Site, package: str, variant: str | None = None) -> tuple[Lis
 
 
 def _read(answer: requests.Response, package: str) -> tuple[list[ListedFile], bool]:
+    from pypi_simple import ProjectPage, RepositoryPage
+
     if "json" in answer.headers.get("Content-Type", ""):
         page = ProjectPage.from_response(answer, package)
         return list(_from_json(page)), True

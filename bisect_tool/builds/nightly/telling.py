@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from bisect_tool.builds.build import Machine, Wanted
+from bisect_tool.builds.cuda_fit import code_of_variant, why_not
 from bisect_tool.builds.nightly.assembling import Assembled, Part
 from bisect_tool.builds.nightly.choice import AUTO, least_driver
 from bisect_tool.builds.nightly.tables import Span, Tables
@@ -23,10 +24,18 @@ def _of_variants(assembled: Assembled, wanted: Wanted) -> str:
         return f"variants {_listed(spans)}, since no single one has builds of all these dates{_seams(assembled)}"
     name = spans[0][0] if spans else wanted.variant
     if wanted.variant != AUTO:
-        return f"variant {name}, as asked for"
+        return f"variant {name}, as asked for{_doubt(name, spans, wanted)}"
     if wanted.machine.device == "cpu":
         return f"variant {name}, since the device is the CPU"
     return f"variant {name}, the newest that has builds of these dates{_runs_with(wanted.machine)}"
+
+
+def _doubt(name: str, spans: Sequence[tuple[str, date, date]], wanted: Wanted) -> str:
+    """Why builds of a variant that was asked for may not run here; the health check has the last word."""
+    if not spans or not wanted.target.tags:
+        return ""
+    why = why_not(code_of_variant(name, spans[-1][2], wanted.target.tags[0].platform), wanted.machine)
+    return f"; it may not run here: {why}" if why and name.startswith("cu") else ""
 
 
 def _of_pythons(assembled: Assembled, wanted: Wanted) -> tuple[str, ...]:

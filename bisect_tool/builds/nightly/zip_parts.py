@@ -54,7 +54,7 @@ def read_members(file: Parts, names: Sequence[str]) -> dict[str, bytes]:
 
     Raises `BadArchive`.
     """
-    start, stop = _directory(file)
+    start, stop = directory_of(file)
     found: dict[str, _Entry] = {}
     for piece in _pieces(start, stop, max(0, file.size - TAIL)):
         wanted = [name for name in names if name not in found]
@@ -64,8 +64,8 @@ def read_members(file: Parts, names: Sequence[str]) -> dict[str, bytes]:
     return {name: _content(file, entry) for name, entry in found.items()}
 
 
-def _directory(file: Parts) -> tuple[int, int]:
-    """Where the directory begins and ends."""
+def directory_of(file: Parts) -> tuple[int, int]:
+    """Where the directory begins and ends. Raises `BadArchive`."""
     tail = file.part(max(0, file.size - TAIL), file.size)
     position = tail.rfind(b"PK\5\6")
     if position < 0 or position + _END.size > len(tail):
@@ -118,15 +118,16 @@ def _content(file: Parts, entry: _Entry) -> bytes:
     packed = read[begin : begin + entry.packed]
     if len(packed) < entry.packed:
         packed = file.part(entry.offset + begin, entry.offset + begin + entry.packed)
-    return _unpacked(entry, packed)
+    return unpacked(entry.name, entry.method, packed)
 
 
-def _unpacked(entry: _Entry, packed: bytes) -> bytes:
-    if entry.method == _STORED:
+def unpacked(name: str, method: int, packed: bytes) -> bytes:
+    """The content of the member `name`, which was packed with `method`. Raises `BadArchive`."""
+    if method == _STORED:
         return packed
-    if entry.method != _DEFLATED:
-        raise BadArchive(f"{entry.name} is packed in an unusual way ({entry.method})")
+    if method != _DEFLATED:
+        raise BadArchive(f"{name} is packed in an unusual way ({method})")
     try:
         return zlib.decompress(packed, -zlib.MAX_WBITS)
     except zlib.error as error:
-        raise BadArchive(f"{entry.name} is damaged: {error}") from error
+        raise BadArchive(f"{name} is damaged: {error}") from error

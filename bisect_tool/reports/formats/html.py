@@ -12,9 +12,11 @@ from markupsafe import Markup
 
 from bisect_tool.reports import answer, chances_picture, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean
+from bisect_tool.reports.diagnosis_lines import show_diagnoses
 from bisect_tool.reports.picture import draw, failure_class
 from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import Report
+from bisect_tool.reports.time_line import where_time_went
 
 SUFFIX = ".html"
 MOST_BUILDS = 12
@@ -34,6 +36,7 @@ def render(report: Report) -> str:
         report=shown,
         summary=answer.summary(shown),
         findings=findings,
+        diagnoses=show_diagnoses(shown),
         tables=numbers.tables(shown),
         headings=numbers.HEADINGS,
         names=timeline.names(shown),
@@ -44,6 +47,7 @@ def render(report: Report) -> str:
         rate_lines=lines_of,
         most_commits=MOST_COMMITS,
         elapsed=sentences.duration(shown.elapsed_s),
+        time_line=where_time_went(shown.time) if shown.time is not None else "",
         link=shown.spec.issue if re.match(r"https?://", shown.spec.issue or "") else None,
     )
     return page

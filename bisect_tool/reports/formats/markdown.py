@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line, shorten
 from bisect_tool.reports.commit_lines import ShownCommit, ShownCommits
+from bisect_tool.reports.diagnosis_lines import ShownDiagnosis, show_diagnoses
 from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import CasePart, Report
+from bisect_tool.reports.time_line import where_time_went
 
 SUFFIX = ".md"
 LONG = 12  # stretches; a longer timeline is folded away
@@ -57,6 +59,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield ""
     for finding in answer.findings(report):
         yield from _finding(finding)
+    for diagnosis in show_diagnoses(report):
+        yield from _diagnosis(diagnosis)
     yield from _timelines(report)
     yield from _numbers(report)
     yield from _footer(report)
@@ -89,7 +93,7 @@ def _side(side: answer.Side) -> str:
 
 
 def _details(end: answer.End) -> Iterator[str]:
-    notes = [f"{sentences.listed(group.builds)}: {group.reason if group.tried else 'not tried'}" for group in end.holes]
+    notes = [f"{sentences.listed(group.builds)}: {group.told}" for group in end.holes]
     notes += [end.hides, *(f"not considered: {text}" for text in end.left_out)]
     notes = [note for note in notes if note]
     yield from (f"- {escape(note)}" for note in notes)
@@ -140,6 +144,25 @@ def _reasons(one: ShownCommit) -> str:
     return f": {'; '.join(escape(reason) for reason in one.reasons[:MOST_REASONS])}" if one.reasons else ""
 
 
+def _diagnosis(one: ShownDiagnosis) -> Iterator[str]:
+    yield f"#### {escape(one.title[0].upper() + one.title[1:])}"
+    yield ""
+    yield from (f"- {label}: {escape(text)}" for label, text in one.facts)
+    yield ""
+    if one.rungs:
+        yield f"| rung | {code(one.builds[0])} | {code(one.builds[1])} |"
+        yield "|---|---|---|"
+        yield from (f"| {' | '.join(map(escape, row))} |" for row in one.rungs)
+        yield ""
+    if one.diff:
+        yield "<details><summary>How the code differs</summary>"
+        yield ""
+        yield from fenced(tuple(clean(line) for line in one.diff))
+        yield ""
+        yield "</details>"
+        yield ""
+
+
 def _timelines(report: Report) -> Iterator[str]:
     names, letters = timeline.names(report), timeline.letters(report)
     long = any(len(timeline.stretches(case.timeline)) > LONG for case in report.cases)
@@ -185,7 +208,8 @@ def _footer(report: Report) -> Iterator[str]:
     yield f"Machine: {escape(device)}, {escape(machine.python)}, {escape(machine.platform)}; {escape(machine.tool)}."
     yield (
         f"{counts.builds_considered} builds considered, {counts.builds_installed} installed, "
-        f"{counts.trials + counts.trials_known} trials. Repeat with:"
+        f"{counts.trials + counts.trials_known} trials."
+        f"{f' Time: {escape(where_time_went(report.time))}.' if report.time else ''} Repeat with:"
     )
     yield ""
     yield from fenced((clean(report.repeat),))

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line, shorten
 from bisect_tool.reports.commit_lines import ShownCommits
+from bisect_tool.reports.diagnosis_lines import show_diagnoses
 from bisect_tool.reports.rates import lines_of
 from bisect_tool.reports.report import CasePart, Report
+from bisect_tool.reports.time_line import where_time_went
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -51,6 +53,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _stages(report)
     for finding in answer.findings(report):
         yield from _finding(finding)
+    yield from _diagnoses(report)
     yield from _timelines(report)
     yield from _numbers(report)
     yield from _notes(report)
@@ -103,7 +106,7 @@ def _end(end: answer.End) -> Iterator[str]:
         described = "  ".join(fact for fact in facts if fact)
         yield f"      {side.label:>8}  {side.build}  {described}".rstrip()
     for group in end.holes:
-        verb = "not tried" if not group.tried else f"could not be tested: {one_line(clean(group.reason), 200)}"
+        verb = f"could not be tested: {one_line(clean(group.reason), 200)}" if group.tried else group.told
         yield from _wrapped("      between:  ", f"{sentences.listed(group.builds, MOST_BUILDS)} {verb}")
     if end.hides:
         yield from _wrapped("      ", end.hides)
@@ -139,6 +142,19 @@ def _differences(end: answer.End) -> Iterator[str]:
             yield f"                its commits: {one.compare}"
     if len(end.differences) > len(shown):
         yield f"                and {len(end.differences) - len(shown)} more packages"
+
+
+def _diagnoses(report: Report) -> Iterator[str]:
+    for one in show_diagnoses(report):
+        yield from _wrapped("", one.title)
+        for label, text in one.facts:
+            yield from _wrapped(f"   {label}: ".ljust(14), text)
+        rows = [("rung", *one.builds), *one.rungs] if one.rungs else []
+        widths = [max((len(clean(row[column])) for row in rows), default=0) for column in range(3)]
+        for row in rows:
+            yield "   " + "  ".join(clean(text).ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        yield from (f"   | {clean(line)}" for line in one.diff[:FAILURE_LINES])
+        yield ""
 
 
 def _timelines(report: Report) -> Iterator[str]:
@@ -215,6 +231,8 @@ def _footer(report: Report) -> Iterator[str]:
         f"work     {sentences.plural(counts.builds_considered, 'build')} considered, {counts.builds_installed} installed, "
         f"{sentences.plural(counts.trials, 'trial')} run{stored}, {sentences.duration(report.elapsed_s)}"
     )
+    if report.time is not None:
+        yield f"time     {where_time_went(report.time)}"
     driver = f", driver {machine.driver}" if machine.driver else ""
     cpu = "" if machine.device != "cpu" else f" ({machine.cpu})"
     yield f"machine  {machine.device}{cpu}{driver}, {machine.python}, {machine.platform}, {machine.tool}"

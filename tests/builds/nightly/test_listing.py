@@ -250,3 +250,15 @@ def test_the_address_of_one_variant_is_not_that_of_the_nightlies() -> None:
         open_channel("nightly", Access(nightly_index="https://me:secret@download.pytorch.org/whl/nightly/cu130/"))
     assert "Give https://download.pytorch.org/whl/nightly," in caught.value.advice
     assert "secret" not in str(caught.value)
+
+
+def test_a_variant_that_was_asked_for_is_taken_and_doubted(serve: Serve) -> None:
+    index = serve(date(2026, 6, 1), date(2026, 6, 5), "cu130", today=date(2026, 6, 6))
+    old = Machine("cuda", "535.104.05", (9, 0))
+    listing = channel(index).listing(wanted("2026-06-01", "2026-06-05", variant="cu130", machine=old))
+    assert len(listing.builds) == 5
+    assert listing.notes == (
+        "variant cu130, as asked for; it may not run here: cu130 needs driver 580 or newer, and this machine has 535.104.05",
+    )
+    listing = channel(index).listing(wanted("2026-06-01", "2026-06-05", variant="cu130", machine=H200))
+    assert listing.notes == ("variant cu130, as asked for",)

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from bisect_tool.quantities import parse_size
 from tests.rig.nightly_index import Change, Hrefs, Missing, NightlyIndex, NightlyPlan, Real, eras
+from tests.rig.wire import Wire
 
 
 def _days(text: str) -> tuple[date, date]:
@@ -51,6 +53,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--hrefs", choices=[one.value for one in Hrefs], default="today", help="where links point")
     parser.add_argument("--r2-since", type=date.fromisoformat, help="first day whose files the second host has")
     parser.add_argument("--storm", type=float, default=0.0, metavar="SHARE", help="how many requests fail, once each")
+    wire = parser.add_argument_group("the wire", "between the hosts and their clients; left out: loopback as it is")
+    wire.add_argument("--bandwidth", type=parse_size, metavar="SIZE", help="bytes a second of all connections: 30MB")
+    wire.add_argument("--per-connection", type=parse_size, metavar="SIZE", help="bytes a second of each connection")
+    wire.add_argument(
+        "--latency", type=float, default=0.0, metavar="SECONDS", help="to and fro, also at each connection"
+    )
+    wire.add_argument("--slow-start", action="store_true", help="connections begin slowly, as with TCP")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--r2-port", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600.0, help="when it stops by itself")
@@ -83,8 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until interrupted or `--seconds` are over."""
     chosen = _parser().parse_args(arguments)
     places = {"port": chosen.port, "r2_port": chosen.r2_port}
+    wire = Wire(chosen.bandwidth, chosen.per_connection, chosen.latency, chosen.slow_start)
     index = NightlyIndex(
-        _plan(chosen), today=chosen.today, hrefs=Hrefs(chosen.hrefs), r2_since=chosen.r2_since, **places
+        _plan(chosen), today=chosen.today, hrefs=Hrefs(chosen.hrefs), r2_since=chosen.r2_since, wire=wire, **places
     )
     with index, contextlib.suppress(KeyboardInterrupt):
         if chosen.storm:
@@ -94,6 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         index.closing.wait(chosen.seconds)
     for (method, kind), count in sorted(index.requests.counts().items()):
         print(f"{count:7} {method} {kind}")
+    if index.requests.written:
+        print(f"{index.requests.written.total():7} bytes")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from tests.rig.nightly_index.pages import Hrefs, has_metadata
 from tests.rig.nightly_index.plan import Change, Cut, NightlyPlan
 from tests.rig.nightly_index.server import NightlyServer
 from tests.rig.wheel_maker import WheelFault
+from tests.rig.wire import Wire
 
 EVENING = time(23, 30)
 
@@ -34,7 +35,7 @@ class NightlyIndex:
     `today` is the day whose evening it is (left out: the plan's last): later files are not there, older ones are listed
     as they were then. `r2_since` is the first day whose files the second host has (None: all), `password` (``me:secret``)
     what the first host asks for. Requests to both hosts are in `requests`, those for other packages in
-    `default_requests`.
+    `default_requests`. `wire` bounds bandwidth and latency of all hosts together.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class NightlyIndex:
         compress: bool = True,
         port: int = 0,
         r2_port: int = 0,
+        wire: Wire | None = None,
     ) -> None:
         self.plan = plan
         self.catalogue = Catalogue(plan)
@@ -56,6 +58,7 @@ class NightlyIndex:
         self.r2_since = r2_since
         self.password = password
         self.compress = compress
+        self.wire = wire or Wire()
         self.requests = RequestLog()
         self.faults = FaultBook(lambda: self.now)
         self.closing = threading.Event()
@@ -71,6 +74,7 @@ class NightlyIndex:
         self.first = self._stack.enter_context(NightlyServer(self, self._ports[0], host="first").running())
         self.second = self._stack.enter_context(NightlyServer(self, self._ports[1], host="r2").running())
         self._stack.callback(self.closing.set)
+        self._stack.callback(self.wire.closing.set)
         return self
 
     def __exit__(
@@ -106,7 +110,7 @@ class NightlyIndex:
                 folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="rig-default-index-")))
                 default_packages.make(folder)
                 releases.make(folder, self.plan)
-                self._default = self._stack.enter_context(serve(folder, compress=self.compress))
+                self._default = self._stack.enter_context(serve(folder, compress=self.compress, wire=self.wire))
             return self._default
 
     @property

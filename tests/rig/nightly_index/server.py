@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from tests.rig.index_faults import Fault, FaultKind
 from tests.rig.index_server import LOGIN_PAGE
 from tests.rig.index_state import Request, RequestKind
-from tests.rig.loopback import LoopbackHandler, LoopbackServer, asked_span, is_known
+from tests.rig.loopback import LoopbackHandler, LoopbackServer, asked_span, is_known, is_same
 from tests.rig.nightly_index.bodies import Body, BytesBody
 from tests.rig.nightly_index.pages import regenerated
 from tests.rig.nightly_index.paths import Asked, asked_for
@@ -54,7 +54,7 @@ class NightlyServer(LoopbackServer):
     """One host of an index: ``first`` is S3 behind CloudFront, ``r2`` the second one."""
 
     def __init__(self, index: NightlyIndex, port: int, *, host: str) -> None:
-        super().__init__(port, NightlyHandler)
+        super().__init__(port, NightlyHandler, index.wire)
         self.index = index
         self.host = host
 
@@ -86,6 +86,7 @@ class NightlyHandler(LoopbackHandler):
         """Answer, with the faults of the moment."""
         path = unquote(urlsplit(self.path).path).strip("/") + ("/" if self.path.endswith("/") else "")
         asked = asked_for(path if "+" not in self.path else path.replace("+", " "))
+        self.lane.answer()
         faults = self.server.index.faults.striking(self.command, asked.name, path)
         reply = self._stopped(faults) or self._reply(asked, path, faults)
         if fault := faults.get(FaultKind.SLOW) or faults.get(FaultKind.HANG):
@@ -186,7 +187,7 @@ class NightlyHandler(LoopbackHandler):
         span = asked_span(self.headers.get("Range", ""), reply.body.size)
         if reply.status != HTTPStatus.OK or span is None:
             return reply
-        if self.headers.get("If-Range", etag) not in {etag, reply.headers["Last-Modified"]}:
+        if not is_same(dict(self.headers.items()), etag, reply.headers["Last-Modified"]):
             return reply
         if span[0] >= span[1]:
             return Reply.whole(416, b"", Content_Range=f"bytes */{reply.body.size}")
@@ -214,16 +215,17 @@ class NightlyHandler(LoopbackHandler):
             self.send_header("Content-Length", str(announced))
         self.end_headers()
         if stop > reply.start:
-            self._write(reply.body.read(reply.start, stop), faults.get(FaultKind.DRIP), stop - reply.start)
+            name = asked_for(unquote(urlsplit(self.path).path).strip("/")).name
+            self._write(reply.body.read(reply.start, stop), faults.get(FaultKind.DRIP), stop - reply.start, name)
 
-    def _write(self, pieces: Iterator[bytes], drip: Fault | None, length: int) -> None:
+    def _write(self, pieces: Iterator[bytes], drip: Fault | None, length: int, name: str) -> None:
         step = max(1, -(-length // PIECES)) if drip else length
         sent = 0
         for piece in pieces:
             for part in _cut(piece, step - sent % step, step):
                 if drip and sent % step == 0:
                     self.server.index.closing.wait(drip.seconds)
-                self.wfile.write(part)
+                self.put(part, self.server.index.requests, name)
                 sent += len(part)
 
     def version_string(self) -> str:

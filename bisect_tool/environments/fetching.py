@@ -1,0 +1,356 @@
+"""Fetching one file: in parts, by as many streams as it takes to fill the wire, going on where an earlier attempt stopped.
+
+Parts of different contents are never put together: every answer must carry the ETag (or time of change) and the size of the
+first one, and is asked for under that condition (`If-Range`).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bisect_tool.environments.growth import Growth
+from bisect_tool.environments.partial_file import Content, PartialFile
+from bisect_tool.environments.pieces import Claim
+from bisect_tool.environments.throttle import Throttle
+
+if TYPE_CHECKING:
+    import requests
+
+BLOCK = 128 << 10
+STREAMS = 4
+_LONGEST_WAIT = 30.0
+_OK, _PART, _NO_SUCH_PART, _TIMEOUT, _TOO_MANY = 200, 206, 416, 408, 429
+_SERVER_ERROR = 500
+
+
+class FetchFault(Exception):
+    """The file cannot be fetched. `status` is that of an answer that is final, such as 404; None for all else."""
+
+    def __init__(self, reason: str, status: int | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class _Again(Exception):
+    """The connection or the server failed in a way that may be over soon; `pause` is what the server asks for, in seconds."""
+
+    def __init__(self, reason: str, pause: float | None = None, *, is_too_much: bool = False) -> None:
+        super().__init__(reason)
+        self.pause = pause
+        self.is_too_much = is_too_much
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a file is fetched from. `size` is what it must have, `sha256` is for whoever judges it; None: not known.
+
+    `open` gives a new session; `shown` is the address for people. `retries` bounds attempts that bring nothing, one after
+    the other; `timeouts` are for the connection and for each read, in seconds; `backoff` is the first pause.
+    """
+
+    address: str = field(repr=False)
+    shown: str
+    open: Callable[[], requests.Session] = field(repr=False)
+    size: int | None = None
+    sha256: str | None = None
+    retries: int = 5
+    timeouts: tuple[float, float] = (10.0, 30.0)
+    backoff: float = 0.5
+
+
+@dataclass(slots=True)
+class Fetch:
+    """A download into `file`; it begins with `start`, and stops with `close`. `arrived` hears of every block.
+
+    `is_ranged` is whether the server gives parts; None as long as it has not answered. `fetched` counts bytes that came in.
+    """
+
+    source: Source
+    file: PartialFile
+    throttle: Throttle | None = None
+    growth: Growth = field(default_factory=lambda: Growth(STREAMS))
+    arrived: Callable[[int, int], None] = lambda _here, _size: None
+    is_ranged: bool | None = None
+    fault: FetchFault | None = None
+    fetched: int = 0
+    _news: threading.Condition = field(default_factory=threading.Condition, repr=False)
+    _closing: threading.Event = field(default_factory=threading.Event, repr=False)
+    _workers: list[threading.Thread] = field(default_factory=list, repr=False)
+    _active: int = 0
+    _is_known: bool = False
+
+    def start(self) -> None:
+        """Begin; where all of the file is here, nobody is asked. Does nothing when it has begun."""
+        with self._news:
+            if self._workers or self._is_known or self.fault:
+                return
+            if self.file.is_complete:
+                self._is_known, self.is_ranged = True, True
+                return
+            self._spawn()
+
+    def close(self) -> None:
+        """Stop; what is here stays. A stream that hears nothing ends by its timeout and writes nothing any more."""
+        self._closing.set()
+        with self._news:
+            self._news.notify_all()
+            workers = list(self._workers)
+        for worker in workers:
+            worker.join(1.0)
+        self.file.close()
+
+    def size(self) -> int:
+        """The size of the file; waits for the first answer. Raises `FetchFault`."""
+        self.start()
+        with self._news:
+            while not self._is_known:
+                self._wait()
+            return self.file.pieces.size
+
+    def read(self, start: int, stop: int) -> Iterator[bytes]:
+        """The bytes from `start` to `stop`, as they arrive. Raises `FetchFault`, `OSError`."""
+        if self.is_ranged and start > self._frontier(0) + self.file.pieces.piece:
+            self._fetch_apart(start, stop)
+        while start < stop:
+            with self._news:
+                while (end := min(stop, self._frontier(start))) <= start:
+                    self._wait()
+            block = self.file.read(start, min(end, start + (1 << 20)))
+            if not block or self._closing.is_set():
+                raise self.fault or FetchFault("the download was stopped")
+            start += len(block)
+            yield block
+
+    def _frontier(self, start: int) -> int:
+        return self.file.pieces.frontier(start)
+
+    def _wait(self) -> None:
+        """Wait for news. Raises `FetchFault` when there will be none."""
+        if self.fault is not None:
+            raise self.fault
+        if self._closing.is_set():
+            raise FetchFault("the download was stopped")
+        self._news.wait(1.0)
+
+    def _spawn(self) -> None:
+        self._active += 1
+        worker = threading.Thread(target=self._work, name=f"fetch {self._active}", daemon=True)
+        self._workers.append(worker)
+        worker.start()
+
+    def _work(self) -> None:
+        """One stream: take what nobody fetches, until nothing is left."""
+        try:
+            with self.source.open() as session:
+                self._stream(session)
+        except FetchFault as fault:
+            self._fail(fault)
+        except OSError as error:
+            self._fail(FetchFault(f"{self.source.shown} cannot be kept: {error.strerror or error}"))
+        except BaseException as error:
+            # Readers wait for this thread: they must hear of a defect of ours, too.
+            self._fail(FetchFault(f"{self.source.shown}: {type(error).__name__}: {error}"))
+            raise
+        finally:
+            with self._news:
+                self._news.notify_all()
+
+    def _fail(self, fault: FetchFault) -> None:
+        with self._news:
+            self.fault = self.fault or fault
+        self._closing.set()
+
+    def _stream(self, session: requests.Session) -> None:
+        failures = 0
+        while (claim := self._next_claim()) is not None:
+            begun = claim.at
+            try:
+                self._fetch(session, claim)
+                failures = 0
+            except _Again as again:
+                failures = 0 if claim.at > begun else failures + 1
+                if self._gives_way(again):
+                    return  # others go on without it
+                if failures > self.source.retries:
+                    raise FetchFault(str(again)) from again
+                self._closing.wait(_pause(again, failures, self.source.backoff))
+            finally:
+                with self._news:
+                    self.file.pieces.release(claim)
+
+    def _next_claim(self) -> Claim | None:
+        with self._news:
+            if self._closing.is_set() or self._active > self.growth.streams:
+                self._active -= 1
+                return None
+            if not self._is_known:
+                # What an earlier process left counts once the server says that it is of the same content.
+                first = self.file.pieces.frontier(0) if self.file.content else 0
+                return Claim(first, max(first + 1, self.file.pieces.size))
+            claim = self.file.pieces.claim(alone=self.growth.streams == 1)
+            self._active -= claim is None
+            return claim
+
+    def _gives_way(self, again: _Again) -> bool:
+        """Whether this stream ends because there are others; the last one never does."""
+        with self._news:
+            if again.is_too_much:
+                self.growth.shrink()
+            is_spare = self._active > 1
+            self._active -= is_spare
+            return is_spare
+
+    def _fetch(self, session: requests.Session, claim: Claim) -> None:
+        """Fetch a claim to its end. Raises `_Again`, `FetchFault`, `OSError`."""
+        import requests
+        import urllib3
+
+        try:
+            with session.get(
+                self.source.address, headers=self._headers(claim), timeout=self.source.timeouts, stream=True
+            ) as answer:
+                self._look_at(answer, claim)
+                self._take(answer, claim)
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            raise _again_or_not(error, self.source.shown) from error
+        if not claim.is_served and not self._closing.is_set():
+            raise _Again(f"{self.source.shown} ended {claim.stop - claim.at} bytes too early")
+
+    def _headers(self, claim: Claim) -> dict[str, str]:
+        content, open_end = self.file.content, not self._is_known or claim.stop >= self.file.pieces.size
+        headers = {"Accept-Encoding": "identity"}
+        if self.is_ranged is not False or claim.at > 0:
+            headers["Range"] = f"bytes={claim.at}-{'' if open_end else claim.stop - 1}"
+        if content is not None and content.validator is not None and claim.at > 0:
+            headers["If-Range"] = content.validator
+        return headers
+
+    def _look_at(self, answer: requests.Response, claim: Claim) -> None:
+        """Whether the answer is of the content that was begun; the first one says what that is."""
+        if answer.status_code == _NO_SUCH_PART and self.file.content and not self._is_known:
+            self.file.remove()
+            raise _Again(f"{self.source.shown} is shorter than what was begun")
+        _check_status(answer, self.source.shown)
+        is_part = answer.status_code == _PART
+        found = Content(_size_in(answer, self.source.shown), _validator_in(answer))
+        if self.source.size is not None and found.size != self.source.size:
+            raise FetchFault(f"{self.source.shown} has {found.size} bytes, the index says {self.source.size}")
+        with self._news:
+            if not self._is_known:
+                self._begin(found, claim, is_part=is_part)
+            elif found != self.file.content:
+                raise FetchFault(f"{self.source.shown} was replaced while it was fetched")
+            elif found.validator is None:
+                raise FetchFault(
+                    f"{self.source.shown} broke off, and the server does not say whether it is still the same"
+                )
+            if not is_part:  # everything from the beginning, whatever was asked for
+                self.is_ranged, claim.at, claim.stop = False, 0, found.size
+        if is_part and _begin_of(answer) != claim.at:
+            raise FetchFault(f"{self.source.shown}: the server gave another part than was asked for")
+
+    def _begin(self, found: Content, claim: Claim, *, is_part: bool) -> None:
+        """Take up what the first answer is of."""
+        self.file.begin(found)
+        self.is_ranged, self._is_known = is_part and found.validator is not None, True
+        # Up to what an earlier process left further on, such as the end of the archive.
+        claim.stop = next((first for first, _ in self.file.pieces.here if first > claim.at), found.size)
+        self.file.pieces.claims.append(claim)
+        self._news.notify_all()
+
+    def _take(self, answer: requests.Response, claim: Claim) -> None:
+        while not claim.is_served and not self._closing.is_set():
+            block = answer.raw.read(min(BLOCK, claim.stop - claim.at), decode_content=False)
+            if not block:
+                return
+            if self.throttle is not None:
+                self.throttle.take(len(block), self._closing.wait)
+            if not self._closing.is_set():
+                self._keep(claim, block)
+
+    def _keep(self, claim: Claim, block: bytes) -> None:
+        with self._news:
+            block = block[: max(0, claim.stop - claim.at)]
+            self.file.write(claim, block)
+            self.fetched += len(block)
+            self.growth.note(len(block), time.monotonic())
+            self._grow()
+            here, size = self.file.pieces.count, self.file.pieces.size
+            self._news.notify_all()
+        self.arrived(here, size)
+
+    def _grow(self) -> None:
+        left = self.file.pieces.size - self.file.pieces.count
+        if self.is_ranged and self._active < self.growth.streams and left > 2 * self.file.pieces.piece:
+            self.file.pieces.share()
+            self._spawn()
+
+    def _fetch_apart(self, start: int, stop: int) -> None:
+        """Fetch what is read out of order, such as the end of an archive, without waiting for what lies before it.
+
+        It is only a short cut: what goes wrong here is left to the streams.
+        """
+        with self._news:
+            start = self._frontier(start)
+            if start >= stop:
+                return
+        claim = Claim(start, stop)
+        with suppress(_Again, FetchFault), self.source.open() as session:
+            self._fetch(session, claim)
+
+
+def _again_or_not(error: Exception, shown: str) -> Exception:
+    """A fault of the connection may be over soon; a certificate that is not trusted stays so."""
+    import requests
+
+    from bisect_tool.builds.index_faults import unreachable
+
+    if isinstance(error, requests.exceptions.SSLError | requests.exceptions.InvalidSchema):
+        return FetchFault(unreachable(error, shown).what)
+    reason = unreachable(error, shown).what if isinstance(error, requests.RequestException) else str(error)
+    return _Again(f"{shown}: {reason.replace('the index', 'the server')}")
+
+
+def _check_status(answer: requests.Response, shown: str) -> None:
+    status = answer.status_code
+    if status in {_OK, _PART}:
+        return
+    reason = f"{shown}: status {status}"
+    if status in {_TIMEOUT, _TOO_MANY} or status >= _SERVER_ERROR:
+        raise _Again(reason, _retry_after(answer), is_too_much=status in {_TOO_MANY, 503})
+    raise FetchFault(reason, status)
+
+
+def _retry_after(answer: requests.Response) -> float | None:
+    text = answer.headers.get("Retry-After", "")
+    return min(float(text), _LONGEST_WAIT) if text.isdecimal() else None
+
+
+def _pause(again: _Again, failures: int, backoff: float) -> float:
+    return again.pause if again.pause is not None else min(_LONGEST_WAIT, backoff * 2 ** max(0, failures - 1))
+
+
+def _size_in(answer: requests.Response, shown: str) -> int:
+    total = answer.headers.get("Content-Range", "").rpartition("/")[2]
+    text = total if answer.status_code == _PART else answer.headers.get("Content-Length", "")
+    if not text.isdecimal():
+        raise FetchFault(f"{shown}: the server does not say how long the file is")
+    return int(text)
+
+
+def _begin_of(answer: requests.Response) -> int:
+    text = answer.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
+    return int(text) if text.isdecimal() else -1
+
+
+def _validator_in(answer: requests.Response) -> str | None:
+    """A strong ETag, else the time of change (RFC 9110, 13.1.5)."""
+    etag = answer.headers.get("ETag")
+    if etag and not etag.startswith("W/"):
+        return etag
+    return answer.headers.get("Last-Modified")

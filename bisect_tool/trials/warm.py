@@ -1,0 +1,268 @@
+"""Trials that are forked from a process which has imported the heavy modules: the side of the tool.
+
+`WarmServers` keeps such processes (`bisect_tool.trials.warm_server`) while the environment of a build is open. A server serves
+every trial with the same variables and modules; when repeats have to be independent of each other, each case once: all forks
+of a server have its seed of `hash()` and its layout of memory. Whatever goes wrong with a server is no verdict: `Unserved` is
+raised, and the trial starts fresh.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Any, Self
+
+from bisect_tool.environments.isolation import CACHES
+from bisect_tool.errors import MachineFault
+from bisect_tool.stopping import Stop
+from bisect_tool.trials.process import SUPERVISOR, Ended, Ends, end_process, run_process
+from bisect_tool.trials.warming import OWN_VARIABLES, Warmth, shared_variables
+
+SERVER = Path(__file__).with_name("warm_server.py")
+IMPORT_TIME = 300.0  # seconds that the imports may take; they have been made before, by the health check
+MOST_SERVERS = 8  # at a time; one with torch in it weighs about 300 MB
+LONGEST_REPORT = 1 << 20
+_OWN_WARNING = re.compile(rf"^{re.escape(str(SERVER))}:\d+: (\w+: .*)\n(?:  .*\n)?", re.MULTILINE)
+_OWN_FRAME = re.compile(rf'^  File "{re.escape(str(SERVER))}", line \d+,? in .*\n(?:    .*\n)*', re.MULTILINE)
+
+
+class Unserved(Exception):
+    """The trial could not be forked, for the reason in the text; it says nothing about the build."""
+
+
+@dataclass(slots=True)
+class _Server:
+    """One server at work, with what it reported; `served` are the cases that it has run."""
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+    loaded: frozenset[str] = frozenset()
+    served: set[str] = field(default_factory=set)
+    running: int = 0
+    is_dead: bool = False
+
+    def start_watcher(self, ends: Ends) -> Callable[[], None]:
+        """Have a watcher forked that works on these ends. Raises `OSError`."""
+        socket.send_fds(self.control, [b"t"], [ends.commands, ends.output, ends.reports])
+        return lambda: None  # it ends when our ends of its pipes are closed; the server and its supervisor see to it
+
+    def close(self) -> None:
+        """End the server and whatever descends from it."""
+        self.is_dead = True
+        self.control.close()
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        end_process(self.process)
+
+
+@dataclass(slots=True)
+class WarmServers:
+    """The servers of one open environment, whose folder of programs is `programs`; use it as a context, from any thread.
+
+    `scratch` is a folder in which they may have temporary files. `refused` are modules that cannot be imported ahead, and why.
+    """
+
+    programs: Path
+    scratch: Path
+    refused: dict[str, str] = field(default_factory=dict)
+    _servers: dict[str, list[_Server]] = field(default_factory=dict)
+    _lock: RLock = field(default_factory=RLock)
+    _folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            for server in [one for servers in self._servers.values() for one in servers]:
+                server.close()
+            self._servers.clear()
+            if self._folder is not None:
+                self._folder.cleanup()
+
+    def run(
+        self,
+        warmth: Warmth,
+        command: Sequence[str],
+        *,
+        variables: Mapping[str, str],
+        folder: Path,
+        timeout: float,
+        mark: str,
+        case: str | None,
+        stop: Stop | None = None,
+    ) -> Ended:
+        """Run `command`, of which `warmth` was told, as `bisect_tool.trials.process.run_process` does.
+
+        `case` is a word for what is run when repeats of it must be independent, None when they need not be. Raises `Unserved`,
+        `Cancelled` when another thread has set `stop`.
+        """
+        stop = stop or Stop()
+        server = self._server_for(warmth, variables, case, stop)
+        try:
+            if clash := warmth.local & server.loaded:
+                raise Unserved(f"a file of the repro hides a module that is imported ahead: {min(clash)}")
+            start = server.start_watcher
+            ended = run_process(
+                command, environ=variables, folder=folder, timeout=timeout, mark=mark, start=start, stop=stop
+            )
+        except (OSError, MachineFault) as error:
+            self._drop(server)
+            raise Unserved(f"the process with the modules did not fork: {error}") from error
+        finally:
+            with self._lock:
+                server.running -= 1
+        if ended.is_lost:
+            self._drop(server)
+            raise Unserved("the process that watched over the trial was ended from outside")
+        return _without_own_frame(ended)
+
+    def _server_for(self, warmth: Warmth, variables: Mapping[str, str], case: str | None, stop: Stop) -> _Server:
+        with self._lock:
+            while modules := self._accepted(warmth.modules):
+                key = json.dumps([modules, sorted(shared_variables(variables).items())])
+                servers = self._servers.setdefault(key, [])
+                found = next((one for one in servers if case not in one.served and not one.is_dead), None)
+                try:
+                    found = found or self._start(key, modules, variables, stop)
+                except _Unfit as unfit:
+                    self.refused[unfit.module] = str(unfit)
+                    continue
+                if case is not None:
+                    found.served.add(case)
+                found.running += 1
+                return found
+        raise Unserved("; ".join(f"{name}: {why}" for name, why in self.refused.items()))
+
+    def _accepted(self, modules: Sequence[str]) -> list[str]:
+        """The modules up to the first that was refused, of which the packages that it is in remain."""
+        accepted: list[str] = []
+        for name in modules:
+            kept = name
+            while kept in self.refused:
+                kept = kept.rpartition(".")[0]
+            accepted += [kept] if kept else []
+            if kept != name:
+                break
+        return accepted
+
+    def _start(self, key: str, modules: Sequence[str], variables: Mapping[str, str], stop: Stop) -> _Server:
+        self._make_room()
+        server = self._launch(modules, variables)
+        try:
+            with stop.ending(server.process.kill):
+                server.loaded = frozenset(_report_of(server, modules)["loaded"])
+        except BaseException:
+            server.close()
+            stop.check()
+            raise
+        self._servers[key].append(server)
+        return server
+
+    def _make_room(self) -> None:
+        """End the oldest servers that are idle when there are too many."""
+        alive = [(one, servers) for servers in self._servers.values() for one in servers]
+        for server, servers in alive:
+            if len(alive) < MOST_SERVERS:
+                return
+            if server.running == 0:
+                server.close()
+                servers.remove(server)
+                alive = [pair for pair in alive if pair[0] is not server]
+        if len(alive) >= MOST_SERVERS:
+            raise Unserved(f"{MOST_SERVERS} processes with the modules are busy")
+
+    def _launch(self, modules: Sequence[str], variables: Mapping[str, str]) -> _Server:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        plan = {"modules": list(modules), "supervisor": str(SUPERVISOR), "scratch": sorted(OWN_VARIABLES)}
+        order = {
+            "command": [str(self.programs / "python"), str(SERVER), str(theirs.fileno()), json.dumps(plan)],
+            "environ": self._variables(variables),
+            "folder": self._place("work"),
+        }
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(SUPERVISOR)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        except OSError as error:
+            ours.close()
+            raise Unserved(f"no process can be started: {error.strerror}") from error
+        finally:
+            theirs.close()
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(order).encode() + b"\n")
+            process.stdin.flush()
+        return _Server(process, ours)
+
+    def _variables(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """Those of a trial, with caches of its own, and without what records the exceptions of one trial."""
+        own = {name: self._place(place) for name, place in CACHES.items() if name in variables}
+        return {**shared_variables(variables), **own}
+
+    def _place(self, name: str) -> str:
+        if self._folder is None:
+            self.scratch.mkdir(parents=True, exist_ok=True)
+            self._folder = tempfile.TemporaryDirectory(dir=self.scratch, prefix="warm-", ignore_cleanup_errors=True)
+        place = Path(self._folder.name) / name
+        place.mkdir(exist_ok=True)
+        return str(place)
+
+    def _drop(self, server: _Server) -> None:
+        """Take a server that did something wrong out of use; trials that others run in it end, and start fresh."""
+        with self._lock:
+            server.close()
+            for servers in self._servers.values():
+                if server in servers:
+                    servers.remove(server)
+
+
+class _Unfit(Exception):
+    """A module that cannot be imported ahead of the trials."""
+
+    def __init__(self, module: str, reason: str) -> None:
+        super().__init__(reason)
+        self.module = module
+
+
+def _report_of(server: _Server, modules: Sequence[str]) -> dict[str, Any]:
+    """What a server says after its imports. Raises `_Unfit`."""
+    ready, _, _ = select.select([server.control], [], [], IMPORT_TIME)
+    message = b""
+    if ready:
+        with contextlib.suppress(OSError):
+            message = server.control.recv(LONGEST_REPORT)
+    if not message:
+        raise _Unfit(modules[-1], "the process ended during the imports" if ready else "the imports do not end")
+    report: dict[str, Any] = json.loads(message)
+    if "unfit" in report:
+        raise _Unfit(report["module"], report["unfit"])
+    return report
+
+
+def _without_own_frame(ended: Ended) -> Ended:
+    """The output without the frame of the server, which a fresh start does not have below the script."""
+    if str(SERVER) not in ended.output:
+        return ended
+    # Where a fresh start has no frame, warnings are said to come from the interpreter itself.
+    output = _OWN_WARNING.sub(r"sys:1: \1\n", _OWN_FRAME.sub("", ended.output))
+    return replace(ended, output=output)

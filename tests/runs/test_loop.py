@@ -1,0 +1,175 @@
+"""The loop with several slots, whose jobs end in any order; no processes, but the real sessions, store and record."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import delete
+
+from bisect_tool.errors import DiskFull, MachineFault
+from bisect_tool.reports import events
+from bisect_tool.runs.session import Session
+from bisect_tool.search.record import replayed
+from bisect_tool.store import tables
+from bisect_tool.store.results import Results, open_results
+from tests.rig.histories import History, joined, one_change, stepwise
+from tests.rig.scripted_executor import Killed, Run, ScriptedExecutor
+from tests.search.searching import all_ends
+
+A, B = frozenset({"A"}), frozenset({"B"})
+ONE = stepwise([(13, "pass"), (9, A)])
+TWO = joined(stepwise([(13, "pass"), (9, A)], "a"), stepwise([(5, "pass"), (17, B)], "b"))
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty database, made once: making its tables takes longer than most tests."""
+    path = tmp_path_factory.mktemp("empty") / "results.sqlite"
+    open_results(path, nullcontext).close()
+    return path
+
+
+@pytest.fixture
+def results(tmp_path: Path, empty: Path) -> Iterator[Results]:
+    shutil.copy(empty, tmp_path / "results.sqlite")
+    with closing(open_results(tmp_path / "results.sqlite", nullcontext)) as opened:
+        yield opened
+
+
+def run(results: Results, histories: Sequence[History], slots: int, seed: int, **more: Any) -> Run:
+    ahead, name = more.pop("ahead", 0), more.pop("name", "run")
+    holes = frozenset[int]().union(*(history.holes for history in histories))
+    states = {case: row for history in histories for case, row in history.states.items()}
+    executor = ScriptedExecutor(History(states, holes), slots, random.Random(seed), **more)
+    return Run(histories, results.path.parent, results, executor, ahead, name=name)
+
+
+def _forget(results: Results) -> None:
+    with results.engine.begin() as connection:
+        connection.execute(delete(tables.trials))
+
+
+def answers(sessions: Sequence[Session]) -> list[list[tuple[str, int | None, int | None]]]:
+    return [sorted(all_ends(session.answer()), key=str) for session in sessions]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("slots", [1, 2, 4])
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_the_answer_is_the_same_in_any_order(results: Results, slots: int, seed: int, ahead: int) -> None:
+    made = run(results, [ONE], slots, seed, ahead=ahead)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert all(stored == again for stored, again in replayed(results.decisions("run-0")))
+    assert len(made.executor.ran) == len(results.trials_of(*_all_of(made)))
+
+
+def _all_of(made: Run) -> tuple[str, str, str]:
+    session = made.sessions()[0]
+    return session.asked.repro.digest, session.asked.settings[0], "cpu"
+
+
+def test_two_cases_and_two_specs_share_the_slots(results: Results) -> None:
+    made = run(results, [TWO, stepwise([(18, "pass"), (4, A)], "c")], 3, 5)
+    assert answers(made.go()) == [
+        sorted([("exact", 12, 13), ("open", 21, None), ("exact", 4, 5), ("open", 21, None)], key=str),
+        [("exact", 17, 18), ("open", 21, None)],
+    ]
+    assert made.executor.most_at_once == 3
+    assert all(stored == again for stored, again in replayed(results.decisions("run-0")))
+
+
+def test_what_is_made_ahead_changes_no_decision_of_one_slot(results: Results) -> None:
+    """Builds that are ready would be chosen for their price; those that are ready only ahead of need are not."""
+    served = []
+    for ahead in (0, 1, 4):
+        made = run(results, [one_change(random.Random(3), 60)], 1, 1, ahead=ahead, name=f"run{ahead}")
+        for session in made.go():
+            assert session.installed
+        served.append(made.executor.ran)
+        _forget(results)
+    assert served[0] == served[1] == served[2]
+
+
+def test_most_environments_of_one_slot_are_there_when_they_are_needed(results: Results) -> None:
+    made = run(results, [one_change(random.Random(3), 60)], 1, 1, ahead=2)
+    installed = made.go()[0].installed
+    assert len(set(made.executor.was_ahead)) >= len(installed) - 3
+    assert len(made.executor.prepared) <= 2 * len(installed)
+
+
+def test_a_build_that_cannot_be_installed_is_found_by_whoever_comes_first(results: Results) -> None:
+    history = stepwise([(10, "pass"), (12, A)])
+    made = run(results, [History(history.states, frozenset({9, 10}))], 2, 2, ahead=2)
+    assert answers(made.go()) == [[("narrowed", 8, 11), ("open", 21, None)]]
+
+
+def test_controls_come_before_tests_and_a_bad_one_makes_the_build_untestable(results: Results) -> None:
+    control: dict[str, Any] = {"eager": tuple(A if build in (12, 13) else "pass" for build in range(22))}
+    made = run(results, [History({**control, **ONE.states})], 4, 4)
+    made.controls = ("eager",)
+    assert answers(made.go()) == [[("narrowed", 11, 14), ("open", 21, None)]]
+    seen: set[str] = set()
+    for case, version in made.executor.ran:
+        assert case == "eager" or version in seen
+        seen.add(version)
+
+
+def test_useless_work_is_called_off_and_never_stored(results: Results) -> None:
+    off = stored = 0
+    for seed in range(6):
+        made = run(results, [ONE], 4, seed, name=f"run{seed}")
+        made.go()
+        off += sum(isinstance(event, events.CalledOff) for event in made.told)
+        stored += len(results.trials_of(*_all_of(made))) - len(made.executor.ran)
+        _forget(results)
+    assert off > 0
+    assert stored == 0
+
+
+@pytest.mark.parametrize("kill_after", range(1, 32, 6))
+def test_a_run_that_was_killed_goes_on_and_loses_nothing(results: Results, kill_after: int) -> None:
+    first = run(results, [ONE], 3, kill_after, kill_after=kill_after, ahead=2)
+    with pytest.raises(Killed):
+        first.go()
+    assert first.executor.is_closed
+    again = run(results, [ONE], 3, 9, name="again", ahead=2)
+    assert answers(again.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert len(results.trials_of(*_all_of(again))) == len(first.executor.ran) + len(again.executor.ran)
+
+
+def test_the_work_of_a_lost_slot_goes_to_the_others(results: Results) -> None:
+    made = run(results, [ONE], 3, 1, lose={0: 1, 2: 0})
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert sorted(event.slot for event in made.told if isinstance(event, events.SlotLost)) == ["s0", "s2"]
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+def test_when_the_last_slot_is_lost_the_run_stops_with_advice(results: Results, slots: int) -> None:
+    made = run(results, [ONE], slots, 1, lose=dict.fromkeys(range(slots), 1))
+    with pytest.raises(MachineFault, match="lost"):
+        made.go()
+    assert made.executor.is_closed
+
+
+def test_out_of_memory_beside_others_is_made_again_and_no_failure(results: Results) -> None:
+    made = run(results, [ONE], 2, 1, crowded={"1.0", "1.21"})
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert sum(isinstance(event, events.MachineTrouble) for event in made.told) == 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_disk_with_room_for_one_environment_leaves_one_slot_and_nothing_ahead(results: Results, seed: int) -> None:
+    made = run(results, [ONE], 3, seed, room=1, ahead=2)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert sum(isinstance(event, events.SlotLost) for event in made.told) == 2
+
+
+def test_a_disk_without_any_room_stops_the_run(results: Results) -> None:
+    with pytest.raises(DiskFull):
+        run(results, [ONE], 2, 1, room=0).go()

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from bisect_tool.environments.environment import Checking, Making, Step, Waiting
+from bisect_tool.environments.uv import Download
+from bisect_tool.runs.spending import Activity, Stretch, Work, spent
+
+RUN, IMPORT, UNPACK, DOWNLOAD, WAIT = Activity
+
+
+def made(*steps: tuple[float, Step], end: float, ahead: bool = False) -> tuple[Work, list[Stretch]]:
+    work = Work(is_ahead=ahead)
+    found = [stretch for at, step in steps for stretch in work.take(step, at)]
+    return work, [*found, *work.end(end)]
+
+
+def after(*steps: Step) -> Work:
+    work = Work()
+    for at, step in enumerate(steps):
+        list(work.take(step, at))
+    return work
+
+
+def test_an_environment_is_downloaded_unpacked_and_imported() -> None:
+    work, found = made(
+        (0, Making()),
+        (1, Download("torch", 500, done=False)),
+        (3, Download("triton", 100, done=False)),
+        (8, Download("triton", 100, done=True)),
+        (11, Download("torch", 500, done=True)),
+        (20, Checking()),
+        end=25,
+    )
+    assert [(one.activity, one.start, one.end) for one in found] == [
+        (UNPACK, 0, 1), (DOWNLOAD, 1, 11), (UNPACK, 11, 20), (IMPORT, 20, 25)
+    ]  # fmt: skip
+    assert (work.fetched, work.fetching) == (600, 10)
+
+
+def test_a_download_that_was_broken_off_is_not_counted_as_fetched() -> None:
+    work, found = made((0, Making()), (1, Download("torch", 500, done=False)), end=9)
+    assert work.fetched == 0
+    assert [(one.activity, one.end - one.start) for one in found] == [(UNPACK, 1), (DOWNLOAD, 8)]
+
+
+def test_while_a_slot_waits_what_is_made_ahead_counts() -> None:
+    waited = made((3, Waiting()), end=9)[1]
+    ahead = made((0, Making()), (5, Checking()), end=8, ahead=True)[1]
+    found = spent([*waited, *ahead], 0, 9)
+    assert (found.by[UNPACK], found.by[IMPORT], found.by[WAIT], found.own) == (2, 3, 1, 3)
+    assert found.overlapped == 3
+
+
+def test_mostly_done_is_more_than_half_of_the_bytes_or_the_health_check() -> None:
+    first, second = Download("torch", 500, done=False), Download("triton", 100, done=False)
+    assert not after(Making()).is_mostly_done
+    assert not after(first, second, Download("triton", 100, done=True)).is_mostly_done
+    assert after(first, second, Download("torch", 500, done=True)).is_mostly_done
+    assert after(Making(), Checking()).is_mostly_done
+
+
+def test_each_moment_counts_once_and_what_runs_beside_is_overlapped() -> None:
+    stretches = [
+        Stretch(DOWNLOAD, 0, 4), Stretch(RUN, 4, 10), Stretch(UNPACK, 8, 12),
+        Stretch(DOWNLOAD, 5, 9, is_ahead=True),
+    ]  # fmt: skip
+    found = spent(stretches, 0, 15)
+    assert (found.by[DOWNLOAD], found.by[RUN], found.by[UNPACK], found.by[IMPORT]) == (4, 6, 2, 0)
+    assert found.own == 3
+    assert found.overlapped == 2 + 4
+    assert found.total == pytest.approx(15)
+
+
+def test_two_slots_that_run_at_once_halve_the_time() -> None:
+    found = spent([Stretch(RUN, 0, 10), Stretch(RUN, 0, 10)], 0, 10)
+    assert (found.by[RUN], found.own, found.overlapped) == (10, 0, 10)
