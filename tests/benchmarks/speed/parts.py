@@ -198,7 +198,7 @@ def _searched(bench: Bench, stage: Stage, name: str, folder: Path) -> Row:
         measured=len(steps.seconds),
         builds=planned,
         sent=stage.sent() * planned // len(steps.seconds),
-        is_right=found == FIRST_BAD,
+        is_right=found == FIRST_BAD and steps.is_right(FIRST_BAD),
         cpu=(_cpu() - before) * planned / len(steps.seconds),
     )
 

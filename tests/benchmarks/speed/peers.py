@@ -145,13 +145,17 @@ def _uv_install(place: Place, address: str, folder: Path, *, make: bool = True) 
 
 @dataclass(slots=True)
 class Steps:
-    """The steps of a search over the wheels at `addresses`; `seconds` of those that are done, at most `most`."""
+    """The steps of a search over the wheels at `addresses`: at most `most`.
+
+    `seconds` are those of the steps that are done, `bad` says by number which nightlies failed.
+    """
 
     place: Place
     install: Installer
     addresses: Sequence[str]
     most: int
     seconds: list[float] = field(default_factory=list)
+    bad: dict[int, bool] = field(default_factory=dict)
 
     def is_bad(self, number: int) -> bool:
         """Install a nightly and run the repro. Raises `Enough` before a step too many."""
@@ -163,7 +167,12 @@ class Steps:
         status = self.place.call(python, self.place.repro, quiet=True)
         self.seconds.append(time.monotonic() - started)
         shutil.rmtree(self.place.folder / f"venv-{step}", ignore_errors=True)  # by hand, some time later: not counted
+        self.bad[number] = status != 0
         return status != 0
+
+    def is_right(self, first_bad: int) -> bool:
+        """Whether every nightly that was looked at showed what was planted: a search that was cut short names none."""
+        return all(bad == (number >= first_bad) for number, bad in self.bad.items())
 
     def estimate(self, steps: int) -> float:
         """Seconds of a search of so many steps: those that were measured, the others like the mean of all after the first."""

@@ -1,8 +1,20 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.benchmarks.speed.peers import NoAnswer, count_steps, extend, plain_search, tool_search
+from tests.benchmarks.speed.peers import (
+    Enough,
+    NoAnswer,
+    Place,
+    Steps,
+    count_steps,
+    extend,
+    plain_search,
+    tool_search,
+    uv_per_step,
+)
 
 
 class Tool:
@@ -48,3 +60,17 @@ def test_steps_that_were_not_done_are_like_those_after_the_first() -> None:
     assert extend([10, 4, 6], 3) == 20
     with pytest.raises(ValueError, match="one step"):
         extend([10], 8)
+
+
+def test_a_repro_that_fails_on_a_good_nightly_is_no_right_step(tmp_path: Path) -> None:
+    steps = Steps(Place(tmp_path, {}, "", tmp_path / "repro.py", 0), uv_per_step, (), most=2)
+    steps.bad = {0: False, 63: True}
+    assert steps.is_right(41)
+    steps.bad = {0: True}
+    assert not steps.is_right(41)
+
+
+def test_a_step_too_many_is_not_done(tmp_path: Path) -> None:
+    steps = Steps(Place(tmp_path, {}, "", tmp_path / "repro.py", 0), uv_per_step, (), most=0)
+    with pytest.raises(Enough):
+        steps.is_bad(0)
