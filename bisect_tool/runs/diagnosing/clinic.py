@@ -63,7 +63,7 @@ class Clinic:
         build = asked.builds[number]
         return self.session.environments.use(
             asked.environment_key(number),
-            lambda: asked.channel.installation(build, asked.spec.requires),
+            lambda: asked.channel.installation(build, asked.spec.beside),
             device=asked.device.name,
             as_of=build.date if asked.listing.has_upload_times else None,
         )

@@ -69,7 +69,16 @@ def _searched(place: Place, name: str, more: Sequence[str], limit: float, prefix
     if spec is None:
         return []
     words = place.bisect(
-        "run", str(spec), "--wheelhouse", str(place.wheels), "--verify", "1", "--plain", *AS_THEY_ARE_WORDS
+        "run",
+        str(spec),
+        "--wheelhouse",
+        str(place.wheels),
+        "--verify",
+        "1",
+        "--flaky",
+        "no",
+        "--plain",
+        *AS_THEY_ARE_WORDS,
     )
     reports = [
         word for suffix in ("json", "markdown") for word in (f"--{suffix}", str(_report(place, prefix + name, suffix)))
