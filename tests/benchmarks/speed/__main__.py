@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -63,6 +65,9 @@ def main(
     answer: Path | None,
 ) -> None:
     """Print the comparison, setting by setting, and every target with what was measured."""
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit(143)
+    )  # so that programs and folders under way are ended and removed
     wheels = _wheels(kind, files, ballast)
     settings = tuple(one for one in (REAL if kind == "torch" else STAND_INS) if not names or one.name in names)
     if place is not None:

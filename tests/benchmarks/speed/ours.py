@@ -92,9 +92,9 @@ class Program:
         )  # fmt: skip
         try:
             told, _ = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            _end(process)
-            raise
+        finally:
+            if process.poll() is None:
+                _end(process)
         return process.returncode, told
 
 
