@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from bisect_tool.environments.growth import Growth
 from bisect_tool.environments.partial_file import Content, PartialFile
 from bisect_tool.environments.pieces import Claim
+from bisect_tool.environments.room import FULL
 from bisect_tool.environments.throttle import Throttle
 
 if TYPE_CHECKING:
@@ -29,11 +30,15 @@ _SERVER_ERROR = 500
 
 
 class FetchFault(Exception):
-    """The file cannot be fetched. `status` is that of an answer that is final, such as 404; None for all else."""
+    """The file cannot be fetched. `status` is that of an answer that is final, such as 404; None for all else.
 
-    def __init__(self, reason: str, status: int | None = None) -> None:
+    `is_full`: there is no room for it on the disk.
+    """
+
+    def __init__(self, reason: str, status: int | None = None, *, is_full: bool = False) -> None:
         super().__init__(reason)
         self.status = status
+        self.is_full = is_full
 
 
 class _Again(Exception):
@@ -151,7 +156,8 @@ class Fetch:
         except FetchFault as fault:
             self._fail(fault)
         except OSError as error:
-            self._fail(FetchFault(f"{self.source.shown} cannot be kept: {error.strerror or error}"))
+            reason = f"{self.source.shown} cannot be kept: {error.strerror or error}"
+            self._fail(FetchFault(reason, is_full=error.errno in FULL))
         except BaseException as error:
             # Readers wait for this thread: they must hear of a defect of ours, too.
             self._fail(FetchFault(f"{self.source.shown}: {type(error).__name__}: {error}"))

@@ -159,7 +159,7 @@ class Offer:
         if fetch.fault is None:
             return failure
         text = f"{failure.text}\n{fetch.fault}"
-        return UvFailure(Blame.NETWORK, str(fetch.fault), text)
+        return UvFailure(Blame.DISK if fetch.fault.is_full else Blame.NETWORK, str(fetch.fault), text)
 
 
 @dataclass(slots=True)

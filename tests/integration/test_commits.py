@@ -49,7 +49,12 @@ def test_a_commit_that_cannot_be_built_is_untestable(place: Place, tmp_path: Pat
     end = appeared(report)
     assert (end["last_without"], end["first_with"]) == (good.sha[:12], bad.sha[:12])
     assert end["holes"] == [
-        {"build": stuck.sha[:12], "reason": "cannot be built: error: no compiler for this", "tried": True}
+        {
+            "build": stuck.sha[:12],
+            "reason": "cannot be built: error: no compiler for this",
+            "tried": True,
+            "thin": False,
+        }
     ]
 
 

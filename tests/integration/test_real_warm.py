@@ -39,9 +39,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     uv = find_uv(folder / "uv", os.environ).program
     subprocess.run([uv, "venv", "--quiet", "--python", "3.11", folder / "venv"], check=True)
     python = folder / "venv" / "bin" / "python"
-    subprocess.run(
-        [uv, "pip", "install", "--quiet", "--python", python, "--torch-backend", "cpu", RELEASE, "numpy"], check=True
-    )
+    subprocess.run([uv, "pip", "install", "--quiet", "--python", python, RELEASE, "numpy"], check=True)
     yield python.parent
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -29,7 +29,8 @@ class Nights:
     def answer(self, *words: str | Path, status: int = 0, script: str | None = None, **keys: Any) -> dict[str, Any]:
         given = {"package": "torch", "channel": "nightly", "variant": "cpu", "from_": FIRST.isoformat(), **keys}
         path = self.place.spec(script=script or "import torch\ntorch.run('main')\n", to=LAST.isoformat(), **given)
-        return self.place.answer("run", path, *words, status=status)
+        # What is made ahead of need may be wheels that the answer does not need after all.
+        return self.place.answer("run", path, "--ahead", "off", *words, status=status)
 
     def whole(self) -> list[str]:
         """The dates whose wheel was fetched as a whole, oldest first."""

@@ -47,7 +47,7 @@ def _said(*words: str) -> str:
 def gather(place: Place, state: Mapping[str, Any]) -> None:
     """Write everything anew; what is there is enough at any moment."""
     reports = {path.stem: json.loads(path.read_text()) for path in sorted(place.reports.glob("*.json"))}
-    summary = {**state, "reports": {name: _short(report) for name, report in reports.items() if "cases" in report}}
+    summary = {**state, "reports": {name: _short(report) for name, report in reports.items()}}
     (place.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     (place.out / "summary.md").write_text("\n".join(_lines(summary)) + "\n")
     results = place.out / "results.tar.gz"
@@ -72,7 +72,7 @@ def _is_small(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
 def _short(report: Mapping[str, Any]) -> Any:
     """What the summary takes of a report: of others everything."""
-    if "schema_version" not in report:
+    if "cases" not in report:
         return report
     kept = ("outcome", "summary", "counts", "elapsed_s", "environment", "isolation")
     trials = [entry for case in report["cases"] for entry in case["timeline"] if entry["duration_s"]]
