@@ -11,7 +11,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
@@ -65,7 +65,7 @@ class Laboratory:
             return ()
         with ExitStack() as stack:
             try:
-                opened = {number: stack.enter_context(self._open(number)) for number in pairs[0]}
+                opened = {number: stack.enter_context(self.session.environment(number)) for number in pairs[0]}
             except BuildUnusable:
                 return ()
             parts = dict(self._parts(*(opened[number] for number in pairs[0])))
@@ -83,16 +83,6 @@ class Laboratory:
         states = [self.session.state(case, number) for number in (before, after)]
         judged = [state for state in states if isinstance(state, Passing | Failing)]
         return len(judged) == len(states) and face(judged[0]) != face(judged[1])
-
-    def _open(self, number: int) -> AbstractContextManager[Environment]:
-        asked = self.session.asked
-        build = asked.builds[number]
-        return self.session.environments.use(
-            asked.environment_key(number),
-            lambda: asked.channel.installation(build, asked.spec.beside),
-            device=asked.device.name,
-            as_of=build.date if asked.listing.has_upload_times else None,
-        )
 
     def _parts(self, before: Environment, after: Environment) -> Iterator[tuple[str, Swap]]:
         """The parts in which the two differ; the binaries are what is left of the package without its Python files."""

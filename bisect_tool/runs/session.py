@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import fmean
@@ -12,7 +13,7 @@ from typing import Any
 
 from bisect_tool.builds.build import Build
 from bisect_tool.builds.limits import place_of
-from bisect_tool.environments.environment import Environments
+from bisect_tool.environments.environment import Environment, Environments
 from bisect_tool.runs.asking import Asked
 from bisect_tool.runs.comparing import Compared
 from bisect_tool.runs.comparisons import Comparisons
@@ -236,6 +237,16 @@ class Session:
             reason = misfit(verdict.failures, self.asked.stage.shown)
             return CannotJudge(f"overlay not valid here: {reason}") if reason else verdict
         return verdict
+
+    def environment(self, build: int) -> AbstractContextManager[Environment]:
+        """The environment of a build, made where needed, while the context lasts. Raises what `Environments.use` raises."""
+        asked, meant = self.asked, self.asked.builds[build]
+        return self.environments.use(
+            asked.environment_key(build),
+            lambda: asked.channel.installation(meant, asked.spec.beside),
+            device=asked.device.name,
+            as_of=meant.date if asked.listing.has_upload_times else None,
+        )
 
     def subject(self, build: int) -> Subject:
         """What results about a build are stored under."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from bisect_tool.environments import locks
 from bisect_tool.environments.cache_folder import CacheFolder
-from bisect_tool.environments.environment import BuildUnusable, Environment
+from bisect_tool.environments.environment import BuildUnusable
 from bisect_tool.reports import events
 from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.runs.diagnosing.bench import Bench
@@ -42,7 +42,10 @@ class Clinic:
     def _diagnose(self, change: Change) -> Diagnosis | None:
         with ExitStack() as stack:
             try:
-                opened = {number: stack.enter_context(self._open(number)) for number in (change.with_, change.without)}
+                opened = {
+                    number: stack.enter_context(self.session.environment(number))
+                    for number in (change.with_, change.without)
+                }
             except BuildUnusable as error:
                 self.tell(events.Notice(f"not diagnosed: {error}"))
                 return None
@@ -57,16 +60,6 @@ class Clinic:
             )
             stack.enter_context(locks.exclusive(self.cache.locks / f"{folder.name}.lock", lambda: self.tell(waits)))
             return Visit(Scene(bench, Evidence(folder), change, opened)).diagnosis()
-
-    def _open(self, number: int) -> AbstractContextManager[Environment]:
-        asked = self.session.asked
-        build = asked.builds[number]
-        return self.session.environments.use(
-            asked.environment_key(number),
-            lambda: asked.channel.installation(build, asked.spec.beside),
-            device=asked.device.name,
-            as_of=build.date if asked.listing.has_upload_times else None,
-        )
 
 
 def _plain(change: Change) -> str:
