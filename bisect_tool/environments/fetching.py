@@ -239,7 +239,9 @@ class Fetch:
     def _look_at(self, answer: requests.Response, claim: Claim) -> None:
         """Whether the answer is of the content that was begun; the first one says what that is."""
         if answer.status_code == _NO_SUCH_PART and self.file.content and not self._is_known:
-            self.file.remove()
+            with self._news:
+                self._check_open()
+                self.file.remove()
             raise _Again(f"{self.source.shown} is shorter than what was begun")
         _check_status(answer, self.source.shown)
         is_part = answer.status_code == _PART
@@ -247,6 +249,7 @@ class Fetch:
         if self.source.size is not None and found.size != self.source.size:
             raise FetchFault(f"{self.source.shown} has {found.size} bytes, the index says {self.source.size}")
         with self._news:
+            self._check_open()
             if not self._is_known:
                 self._begin(found, claim, is_part=is_part)
             elif found != self.file.content:
@@ -259,6 +262,11 @@ class Fetch:
                 self.is_ranged, claim.at, claim.stop = False, 0, found.size
         if is_part and _begin_of(answer) != claim.at:
             raise FetchFault(f"{self.source.shown}: the server gave another part than was asked for")
+
+    def _check_open(self) -> None:
+        """An answer that comes after the end must not touch the file, which may be that of the next attempt by now."""
+        if self._closing.is_set():
+            raise _Again("the download was stopped")
 
     def _begin(self, found: Content, claim: Claim, *, is_part: bool) -> None:
         """Take up what the first answer is of."""

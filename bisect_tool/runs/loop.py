@@ -96,6 +96,7 @@ class Loop:
     _courses: dict[int, _Course] = field(default_factory=dict)
     _again: dict[int, Job] = field(default_factory=dict)
     _before: dict[int, object] = field(default_factory=dict)
+    _pending: list[Arrival] = field(default_factory=list)
     _has_news: bool = True
     _may_look: bool = False
 
@@ -115,6 +116,10 @@ class Loop:
             while renewal.renew_ends():
                 self._search(renewal)
             self.ahead.stop()
+            # Its ends are not for the loop that comes next.
+            while self.ahead.is_busy:
+                for arrival in self.executor.arrivals():
+                    self._arrived(arrival)
         except BaseException:
             self._wind_up()
             raise
@@ -136,8 +141,9 @@ class Loop:
                 self._decide(renewal)
             if not self._courses:
                 return
-            for arrival in self._arrivals():
-                self._arrived(arrival)
+            self._pending += self._arrivals()
+            while self._pending:
+                self._arrived(self._pending.pop(0))
 
     def _arrivals(self) -> list[Arrival]:
         """What has happened; while nothing has, there is time to think of what comes next."""
@@ -347,7 +353,7 @@ class Loop:
     def _wind_up(self) -> None:
         """Leave nothing running; a trial that ended in the last moment is stored all the same."""
         self.executor.close()
-        for arrival in self.executor.arrivals(timeout=0):
+        for arrival in (*self._pending, *self.executor.arrivals(timeout=0)):
             result = arrival.result if isinstance(arrival, Ended) else None
             if isinstance(arrival, Ended) and isinstance(result, RanTrial):
                 with suppress(StopIteration, BisectError):

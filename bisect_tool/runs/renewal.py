@@ -23,7 +23,13 @@ class Renewal:
         for session in self.sessions:
             recent = session.asked.recent
             if recent is not None and recent.is_kept:
-                known = {build.identity: build for build in recent.listing.builds}
+                # Only what is here already: a file that is still to be fetched may have been replaced since.
+                asked, environments = session.asked, session.environments
+                known = {
+                    build.identity: build
+                    for number, build in enumerate(asked.builds)
+                    if environments.is_ready(asked.environment_key(number))
+                }
                 self._asked |= {name: known[name] for name in recent.unchanged if name in known}
 
     def renew(self, session: Session, number: int) -> bool:

@@ -204,7 +204,8 @@ class Session:
         verdict = self._fitting(build, verdict)
         self.taken.add(trial.folder)
         warm = bool(trial.observation.get("warm"))
-        if warm and self.fresh_only:
+        # Of a case on a build one fork counts at most, also when runs that were cut short have left more.
+        if warm and (self.fresh_only or any(one.warm for one in self.seen[case, build])):
             return verdict
         seen = SeenTrial(verdict, trial.duration, trial.folder, trial.command, warm=warm)
         if self.asked.has_metrics(case):

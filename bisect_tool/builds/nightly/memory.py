@@ -91,13 +91,12 @@ class Memory:
     def _known(self) -> dict[str, Remembered]:
         """All that the file holds, read once: a few hundred bytes a nightly."""
         if self._files is None:
-            self._files = {}
+            rows = []
             if self._folder is not None:
                 with self._open() as connection:
                     rows = connection.execute("SELECT * FROM files").fetchall()
-                self._files = {
-                    row[0]: Remembered(_facts(*row[2:]), datetime.fromtimestamp(row[1], UTC)) for row in rows
-                }
+            # Assigned when it is complete: another thread may ask at any moment.
+            self._files = {row[0]: Remembered(_facts(*row[2:]), datetime.fromtimestamp(row[1], UTC)) for row in rows}
         return self._files
 
     def keep(self, answers: Mapping[str, FileFacts], now: datetime) -> None:
@@ -128,11 +127,11 @@ class Memory:
 
     def _known_insides(self) -> dict[tuple[str, str], str]:
         if self._insides is None:
-            self._insides = {}
+            rows = []
             if self._folder is not None:
                 with self._open() as connection:
                     rows = connection.execute("SELECT file, fingerprint, inside FROM contents").fetchall()
-                self._insides = {(row[0], row[1]): row[2] for row in rows}
+            self._insides = {(row[0], row[1]): row[2] for row in rows}
         return self._insides
 
     @contextlib.contextmanager

@@ -20,6 +20,7 @@ from bisect_tool.runs.judging import as_values, from_values, shortened, verdict_
 from bisect_tool.runs.session import Session
 from bisect_tool.spec.model import Case
 from bisect_tool.spec.repro import case_digest
+from bisect_tool.stopping import Stop
 from bisect_tool.store.results import StoredTrial
 from bisect_tool.trials.failure import CannotJudge, MachineAtFault, Verdict
 from bisect_tool.trials.trial import run_trial
@@ -81,10 +82,22 @@ class Bench:
         """Every one of `variations` on an open build, in their order."""
         if self.jobs == 1:
             return [self.try_one(case, number, opened, one) for one in variations]
+        stop = Stop()
         with ThreadPoolExecutor(self.jobs) as pool:
-            return list(pool.map(lambda one: self.try_one(case, number, opened, one), variations))
+            try:
+                return list(pool.map(lambda one: self.try_one(case, number, opened, one, stop), variations))
+            except BaseException:
+                stop.set()
+                raise
 
-    def try_one(self, case: Case, number: int, opened: environments.Environment, variation: Variation) -> Tried:
+    def try_one(
+        self,
+        case: Case,
+        number: int,
+        opened: environments.Environment,
+        variation: Variation,
+        stop: Stop | None = None,
+    ) -> Tried:
         """One trial, or what the store has of it.
 
         Raises a `BisectError` when nothing can be run at all; a trial that the machine spoils twice cannot be judged.
@@ -98,7 +111,7 @@ class Bench:
             self.tell(events.Notice(f"{version}: {case.name}, {variation.name}"))
         for _ in range(ATTEMPTS):
             variation.clear()
-            tried = self._run(varied, number, opened, variation)
+            tried = self._run(varied, number, opened, variation, stop)
             if not isinstance(tried.verdict, MachineAtFault):
                 break
         return tried
@@ -118,7 +131,9 @@ class Bench:
                 return Tried(self._believed(verdict, folder, variation), trial.folder, stored=True)
         return None
 
-    def _run(self, varied: Case, number: int, opened: environments.Environment, variation: Variation) -> Tried:
+    def _run(
+        self, varied: Case, number: int, opened: environments.Environment, variation: Variation, stop: Stop | None
+    ) -> Tried:
         asked = self.session.asked
         folder = self.cache.trials / f"{time.strftime('%Y%m%d')}-{uuid.uuid4().hex[:12]}"
         order = asked.order(varied)
@@ -129,9 +144,8 @@ class Bench:
             variables["BISECT_COMPILE_SEEN"] = str(folder / SEEN)
         if variation.records:
             variables["BISECT_APPLICATIONS"] = str(folder / APPLICATIONS)
-        finished = run_trial(
-            replace(order, variables=variables), programs=opened.programs, folder=folder, environ=self.environ
-        )
+        order = replace(order, variables=variables)
+        finished = run_trial(order, programs=opened.programs, folder=folder, environ=self.environ, stop=stop)
         observation = shortened(finished.observation)
         verdict = verdict_of(observation, asked.spec.failures)
         relative = str(folder.relative_to(self.cache.root))
