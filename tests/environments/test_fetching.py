@@ -14,6 +14,7 @@ import requests
 from bisect_tool.environments.fetching import Fetch, FetchFault, Source
 from bisect_tool.environments.growth import Growth
 from bisect_tool.environments.partial_file import Label, open_partial
+from bisect_tool.environments.pieces import Claim
 from tests.rig import index_faults as faults
 from tests.rig.index import Index, RequestKind, serve
 from tests.rig.index_faults import Fault
@@ -100,6 +101,7 @@ import sys, requests
 from pathlib import Path
 from bisect_tool.environments.fetching import Fetch, Source
 from bisect_tool.environments.partial_file import Label, open_partial
+from bisect_tool.environments.pieces import Claim
 file = open_partial(Path(sys.argv[2]), Label("toy", "1.0", "toy.whl"))
 fetch = Fetch(Source(sys.argv[1], sys.argv[1], requests.Session, timeouts=(5, 60)), file)
 size = fetch.size()
@@ -204,3 +206,13 @@ def test_stopping_does_not_wait_for_a_server_that_hangs(desk: Desk) -> None:
     assert time.monotonic() - started < 10
     with pytest.raises(FetchFault, match="stopped"):
         fetch.size()
+
+
+def test_an_answer_that_comes_after_the_end_touches_nothing(desk: Desk) -> None:
+    fetch = desk.fetch()
+    fetch.close()
+    kept = desk.folder / "kept.part"
+    kept.write_bytes(b"of the next attempt")
+    with requests.get(desk.index.file_url(NAME), timeout=9) as answer, pytest.raises(Exception, match="was stopped"):
+        fetch._look_at(answer, Claim(0, SIZE))
+    assert kept.read_bytes() == b"of the next attempt"
