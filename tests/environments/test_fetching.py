@@ -212,6 +212,7 @@ def test_an_answer_that_comes_after_the_end_touches_nothing(desk: Desk) -> None:
     fetch = desk.fetch()
     fetch.close()
     kept = desk.folder / "kept.part"
+    kept.parent.mkdir(exist_ok=True)
     kept.write_bytes(b"of the next attempt")
     with requests.get(desk.index.file_url(NAME), timeout=9) as answer, pytest.raises(Exception, match="was stopped"):
         fetch._look_at(answer, Claim(0, SIZE))
