@@ -1,7 +1,8 @@
-"""A question that was answered a short while ago: its listing, and which of its files were seen to be unchanged then.
+"""The listing of a question that was answered a short while ago.
 
-Asking the same question again needs no network while this is fresh. It is written only when a run has come to its end and has
-found no file replaced; the report says as of when the listing is, and `--refresh` asks the index again.
+Asking the same question again does not list the builds anew while this is fresh. It is written only when a run has come to its
+end and has found no file replaced; the report says as of when the listing is, and `--refresh` asks the index again. Whether the
+files that an answer rests on are still the same is asked every time (`renewal`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from bisect_tool import __version__
 from bisect_tool.builds.build import Build, LeftOut, LeftOutBecause, Listing, Wanted
 
 FRESH = timedelta(hours=1)  # the pages of nightlies are made once an hour
-_FORMAT = 1
+_FORMAT = 2
 
 
 def _now() -> datetime:
@@ -28,7 +29,7 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """What is known of a question from `asked` on (UTC). `unchanged` are the identities of files that were looked at.
+    """The listing of a question as of `asked` (UTC).
 
     `file` is where it is kept. `is_kept`: the listing comes from there, not from the index.
     """
@@ -36,21 +37,18 @@ class Recent:
     file: Path
     asked: datetime
     listing: Listing
-    unchanged: frozenset[str] = frozenset()
     is_kept: bool = False
 
     def note(self) -> str:
         """For the report."""
         return f"the builds are those that the index had at {self.asked:%Y-%m-%d %H:%M} UTC; run it with --refresh to ask again"
 
-    def remember(self, unchanged: frozenset[str]) -> None:
-        """Keep it, with the files that this run has seen unchanged. What cannot be kept is asked for again."""
-        everything = sorted(self.unchanged | unchanged) if self.is_kept else sorted(unchanged)
+    def remember(self) -> None:
+        """Keep it. What cannot be kept is asked for again."""
         text = {
             "format": _FORMAT,
             "tool": __version__,
             "asked": self.asked.timestamp(),
-            "unchanged": everything,
             "listing": _as_values(self.listing),
         }
         with suppress(OSError, TypeError, ValueError):
@@ -96,7 +94,7 @@ def _read(file: Path) -> Recent | None:
         if (found["format"], found["tool"]) != (_FORMAT, __version__):
             return None
         asked = datetime.fromtimestamp(found["asked"], UTC)
-        return Recent(file, asked, _listing(found["listing"]), frozenset(found["unchanged"]), is_kept=True)
+        return Recent(file, asked, _listing(found["listing"]), is_kept=True)
     except (OSError, ValueError, KeyError, TypeError):
         return None  # nothing was kept, or nothing of use: the index is asked
 

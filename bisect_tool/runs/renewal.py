@@ -17,20 +17,6 @@ class Renewal:
     sessions: Sequence[Session]
     tell: Callable[[events.Event], None]
     _asked: dict[str, Build] = field(default_factory=dict)
-    _unchanged: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        for session in self.sessions:
-            recent = session.asked.recent
-            if recent is not None and recent.is_kept:
-                # Only what is here already: a file that is still to be fetched may have been replaced since.
-                asked, environments = session.asked, session.environments
-                known = {
-                    build.identity: build
-                    for number, build in enumerate(asked.builds)
-                    if environments.is_ready(asked.environment_key(number))
-                }
-                self._asked |= {name: known[name] for name in recent.unchanged if name in known}
 
     def renew(self, session: Session, number: int) -> bool:
         """Take over what the place has now, in every session; True when the file was replaced.
@@ -43,7 +29,6 @@ class Renewal:
         now = session.asked.channel.current(build)
         self._asked[build.identity] = self._asked[now.identity] = now
         if now.identity == build.identity:
-            self._unchanged.add(build.identity)
             return False
         if session.asked.recent is not None:
             session.asked.recent.forget()
@@ -70,4 +55,4 @@ class Renewal:
             recent = session.asked.recent
             # A listing in which a file was replaced is asked for anew.
             if recent is not None and not session.replaced:
-                recent.remember(frozenset(self._unchanged))
+                recent.remember()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
+
 import pytest
 
 from tests.integration.conftest import Place
@@ -15,7 +18,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return Project(tmp_path_factory.mktemp("project") / "pytorch.git")
 
 
-def test_again_asks_nobody_until_it_is_told_to(place: Place, project: Project) -> None:
+def heads(index: NightlyIndex) -> list[str]:
+    """The dates of the files that were asked for their head, oldest first."""
+    asked = [one.name for one in index.requests.of(name="torch-*") if one.method == "HEAD"]
+    return sorted(found[1] for name in asked if (found := re.search(r"dev(\d{8})", name)))
+
+
+def test_again_asks_only_whether_the_files_of_the_answer_are_the_same(place: Place, project: Project) -> None:
     with NightlyIndex(plan(project)) as index, serve(project.folder) as github:
         spec = nightly_spec(place, index)
         place.extra["BISECT_GITHUB_API"] = github.url
@@ -25,17 +34,17 @@ def test_again_asks_nobody_until_it_is_told_to(place: Place, project: Project) -
         asked = github.count()
         again = place.answer("run", spec)
         check_the_answer(again, project)
-        assert index.requests.counts() == index.default.log.counts() == {}
+        assert heads(index) == [f"{day:%Y%m%d}" for day in (BROKEN - timedelta(days=1), BROKEN)]
+        assert index.requests.count() == 2
+        assert index.default.log.counts() == {}
         assert github.count() == asked
         assert (again["counts"]["trials"], again["counts"]["builds_installed"]) == (0, 0)
         assert any("the builds are those that the index had at" in line for line in again["advice"])
         place.run("check", spec)
-        assert index.requests.counts() == {}
-        # The file of the answer is replaced by one without the fault: nobody is told until the index is asked.
+        assert index.requests.count() == 2
+        # The file of the answer is replaced by one without the fault, within the hour.
         index.replace(f"torch-*{BROKEN:%Y%m%d}*", changes=())
-        assert appeared(place.answer("run", spec))["first_with"] == "2.12.0.dev20260306+cpu"
-        newer = place.answer("run", spec, "--refresh")
+        newer = place.answer("run", spec)
         assert appeared(newer)["first_with"] == "2.12.0.dev20260307+cpu"
-        assert not any("the builds are those that the index had at" in line for line in newer["advice"])
         # What was replaced is not taken over: the next run asks again.
         assert appeared(place.answer("run", spec))["first_with"] == "2.12.0.dev20260307+cpu"

@@ -47,10 +47,9 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def test_a_run_that_came_to_its_end_is_remembered(desk: Desk) -> None:
-    desk.of().remember(frozenset({"sha256:1"}))
+    desk.of().remember()
     again = desk.of(later=timedelta(minutes=59))
     assert (again.listing, again.asked, again.is_kept, desk.asked) == (LISTING, NOW, True, 1)
-    assert again.unchanged == {"sha256:1"}
     assert again.note().startswith("the builds are those that the index had at 2026-03-09 12:00 UTC")
 
 
@@ -61,25 +60,25 @@ def test_a_run_that_did_not_is_not(desk: Desk) -> None:
 
 
 def test_what_is_looked_at_later_makes_nothing_younger(desk: Desk) -> None:
-    desk.of().remember(frozenset({"a"}))
-    desk.of(later=timedelta(minutes=50)).remember(frozenset({"b"}))
-    assert desk.of(later=timedelta(minutes=55)).unchanged == {"a", "b"}
+    desk.of().remember()
+    desk.of(later=timedelta(minutes=50)).remember()
+    assert desk.of(later=timedelta(minutes=55)).asked == NOW
     assert not desk.of(later=FRESH).is_kept
 
 
 @pytest.mark.parametrize("later", [FRESH, timedelta(days=3), timedelta(minutes=-1)])
 def test_what_is_old_or_from_the_future_does_not_count(desk: Desk, later: timedelta) -> None:
-    desk.of().remember(frozenset())
+    desk.of().remember()
     assert not desk.of(later=later).is_kept
 
 
 def test_the_index_is_asked_again_when_that_is_wanted(desk: Desk) -> None:
-    desk.of().remember(frozenset())
+    desk.of().remember()
     assert not desk.of(refresh=True).is_kept
 
 
 def test_a_replaced_file_is_the_end_of_it(desk: Desk) -> None:
-    desk.of().remember(frozenset())
+    desk.of().remember()
     desk.of().forget()
     assert not desk.of().is_kept
 
@@ -94,13 +93,13 @@ def test_a_replaced_file_is_the_end_of_it(desk: Desk) -> None:
     ],
 )
 def test_another_question_is_another_one(desk: Desk, other: Wanted) -> None:
-    desk.of().remember(frozenset())
+    desk.of().remember()
     assert not desk.of(other).is_kept
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 1, "tool": "0"}', '{"format": 1'])
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 2, "tool": "0"}', '{"format": 2'])
 def test_a_damaged_file_counts_as_none(desk: Desk, text: str) -> None:
-    desk.of().remember(frozenset())
+    desk.of().remember()
     (kept,) = desk.folder.glob("*.json")
     kept.write_text(text)
     assert not desk.of().is_kept
