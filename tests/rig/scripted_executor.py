@@ -266,6 +266,7 @@ class Run:
         cache = open_cache(self.folder / "cache")
         Loop(sessions, cache, self.results, self.executor, ahead, ledger, self.told.append, diary=diary).run()
         assert not self.executor.pending
+        assert not self.executor.queue
         assert not self.executor.open_environments
         assert not self.executor.locks
         return sessions

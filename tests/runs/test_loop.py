@@ -14,10 +14,13 @@ from sqlalchemy import delete
 
 from bisect_tool.errors import DiskFull, MachineFault
 from bisect_tool.reports import events
+from bisect_tool.runs.executors import Arrival, Ended, RunTrial
+from bisect_tool.runs.judging import as_values
 from bisect_tool.runs.session import Session
 from bisect_tool.search.record import replayed
 from bisect_tool.store import tables
-from bisect_tool.store.results import Results, open_results
+from bisect_tool.store.results import Results, StoredTrial, open_results
+from bisect_tool.trials.observation import Observation
 from tests.rig.histories import History, joined, one_change, stepwise
 from tests.rig.scripted_executor import Killed, Run, ScriptedExecutor
 from tests.search.searching import all_ends
@@ -173,3 +176,40 @@ def test_a_disk_with_room_for_one_environment_leaves_one_slot_and_nothing_ahead(
 def test_a_disk_without_any_room_stops_the_run(results: Results) -> None:
     with pytest.raises(DiskFull):
         run(results, [ONE], 2, 1, room=0).go()
+
+
+class TwoAtOnce(ScriptedExecutor):
+    """Two trials end together, and the first of them cannot be started."""
+
+    def arrivals(self, timeout: float | None = None) -> list[Arrival]:
+        """As ever until two trials run."""
+        trials = {slot: job for slot, job in self.pending.items() if isinstance(job, RunTrial)}
+        if len(trials) < 2 or timeout == 0:
+            return super().arrivals(timeout)
+        first, second = list(trials)[:2]
+        del self.pending[first], self.pending[second]
+        fault = MachineFault("no process can be started", advice="look at the memory")
+        return [Ended(first, fault, self.clock), Ended(second, self._run(second, trials[second]), self.clock)]
+
+
+def test_a_trial_that_ended_together_with_a_fault_is_stored(results: Results) -> None:
+    made = run(results, [ONE], 1, 1)
+    made.executor = TwoAtOnce(made.executor.history, 2, random.Random(1))
+    with pytest.raises(MachineFault, match="no process can be started"):
+        made.go()
+    stored = results.trials_of(*_all_of(made))
+    assert [(trial.case_name, trial.version) for trial in stored] == made.executor.ran
+    assert not made.executor.open_environments
+
+
+def test_of_forks_that_several_runs_have_left_one_counts(results: Results) -> None:
+    """They can share what makes them differ from a fresh start: two of them do not verify each other."""
+    (session,) = run(results, [ONE], 1, 1).sessions()
+    (case,) = session.asked.question.tests
+    for number, warm in enumerate((True, True, False, True)):
+        observation = as_values(Observation(0, duration=1.0, warm=warm))
+        trial = StoredTrial(
+            session.subject(3), "repro", "case", case, "toy", "1.3", observation, f"t{number}", "c", 1.0
+        )
+        session.take(case, 3, trial)
+    assert [(seen.folder, seen.warm) for seen in session.seen[case, 3]] == [("t0", True), ("t2", False)]
