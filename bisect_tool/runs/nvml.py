@@ -27,7 +27,7 @@ class RealNvml:
 
     def driver(self) -> str:
         """Its version."""
-        return _text(self._library.nvmlSystemGetDriverVersion())
+        return text_of(self._library.nvmlSystemGetDriverVersion())
 
     def gpus(self) -> tuple[Gpu, ...]:
         """All cards, in the order of their numbers. Raises `NoDriver`."""
@@ -37,29 +37,16 @@ class RealNvml:
 
     def _card(self, handle: Any) -> Gpu:
         whole = self._gpu(handle, None, handle)
-        slices = tuple(self._gpu(one, whole.uuid, handle) for one in self._slices(handle))
+        slices = tuple(self._gpu(one, whole.uuid, handle) for one in slices_of(self._library, handle))
         return Gpu(whole.uuid, whole.name, whole.capability, slices)
 
     def _gpu(self, handle: Any, card: str | None, card_handle: Any) -> Gpu:
         library = self._library
-        uuid = _text(library.nvmlDeviceGetUUID(handle))
+        uuid = text_of(library.nvmlDeviceGetUUID(handle))
         # A slice has the architecture of its card, which alone is sure to be told.
         major, minor = library.nvmlDeviceGetCudaComputeCapability(card_handle)
         self._handles[uuid] = handle
-        return Gpu(uuid, _text(library.nvmlDeviceGetName(handle)), (int(major), int(minor)), card=card)
-
-    def _slices(self, handle: Any) -> Iterator[Any]:
-        library = self._library
-        try:
-            current, _pending = library.nvmlDeviceGetMigMode(handle)
-            if current != library.NVML_DEVICE_MIG_ENABLE:
-                return
-            most = library.nvmlDeviceGetMaxMigDeviceCount(handle)
-        except (library.NVMLError_NotSupported, library.NVMLError_FunctionNotFound):
-            return  # a card that cannot be cut up
-        for number in range(most):
-            with suppress(library.NVMLError_NotFound, library.NVMLError_InvalidArgument):
-                yield library.nvmlDeviceGetMigDeviceHandleByIndex(handle, number)
+        return Gpu(uuid, text_of(library.nvmlDeviceGetName(handle)), (int(major), int(minor)), card=card)
 
     def reading(self, gpu: Gpu) -> Reading:
         """How the device is. Raises `GpuLost` when it does not answer."""
@@ -171,5 +158,24 @@ def open_nvml() -> RealNvml:
     return RealNvml(pynvml)
 
 
-def _text(value: str | bytes) -> str:
+def is_cut(library: Any, handle: Any) -> bool:
+    """Whether a card is cut up into MIG slices, so that it runs nothing as a whole."""
+    try:
+        current, _pending = library.nvmlDeviceGetMigMode(handle)
+    except (library.NVMLError_NotSupported, library.NVMLError_FunctionNotFound):
+        return False
+    return bool(current == library.NVML_DEVICE_MIG_ENABLE)
+
+
+def slices_of(library: Any, handle: Any) -> Iterator[Any]:
+    """The handles of the MIG slices of a card."""
+    if not is_cut(library, handle):
+        return
+    for number in range(library.nvmlDeviceGetMaxMigDeviceCount(handle)):
+        with suppress(library.NVMLError_NotFound, library.NVMLError_InvalidArgument):
+            yield library.nvmlDeviceGetMigDeviceHandleByIndex(handle, number)
+
+
+def text_of(value: str | bytes) -> str:
+    """Older versions of the library give bytes."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
+
+import pynvml
 
 
-class LibraryError(Exception):
-    """What NVML raises."""
+class Broken(pynvml.NVMLError):  # type: ignore[misc]
+    """An error that says what the test wants."""
+
+    def __new__(cls, _said: str) -> Self:
+        return Exception.__new__(cls)
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+
+    def __str__(self) -> str:
+        return self.said
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +53,13 @@ class FakeLibrary:
     cuda: int = 13000
     broken: str | None = None
     open: int = 0
-    NVMLError: type[Exception] = field(default=LibraryError)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(pynvml, name)  # constants and errors
 
     def nvmlInit(self) -> None:
         if self.broken:
-            raise LibraryError(self.broken)
+            raise Broken(self.broken)
         self.open += 1
 
     def nvmlShutdown(self) -> None:
@@ -78,7 +91,7 @@ class FakeLibrary:
 
     def nvmlDeviceGetMigMode(self, handle: Card) -> tuple[int, int]:
         if handle.slices is None:
-            raise LibraryError("Not Supported")
+            raise pynvml.NVMLError_NotSupported
         return (1, 1) if handle.slices else (0, 0)
 
     def nvmlDeviceGetMaxMigDeviceCount(self, handle: Card) -> int:
@@ -86,7 +99,7 @@ class FakeLibrary:
 
     def nvmlDeviceGetMigDeviceHandleByIndex(self, handle: Card, index: int) -> str:
         if handle.slices is None or index >= len(handle.slices):
-            raise LibraryError("Not Found")
+            raise pynvml.NVMLError_NotFound
         return handle.slices[index]
 
 

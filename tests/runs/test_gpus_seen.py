@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from bisect_tool.runs.gpus_seen import GpuUser, NoGpus, SeenGpu, SeenGpus, see_gpus
+from bisect_tool.runs.gpus_seen import GpuUser, SeenGpu, SeenGpus, see_gpus
+from bisect_tool.runs.nvml import NoDriver
 from tests.rig.nvml_library import BUSY_L4, GIB, H200, SLICED_H200, FakeLibrary
 
 
@@ -25,5 +26,5 @@ def test_a_card_that_is_cut_up() -> None:
 
 
 def test_no_driver() -> None:
-    with pytest.raises(NoGpus, match="Driver Not Loaded"):
+    with pytest.raises(NoDriver, match="Driver Not Loaded"):
         see_gpus(FakeLibrary(broken="Driver Not Loaded"))

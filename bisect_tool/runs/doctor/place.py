@@ -14,7 +14,8 @@ from pathlib import Path
 
 from bisect_tool.builds.build import Machine
 from bisect_tool.builds.fitting import target_for
-from bisect_tool.runs.gpus_seen import NoGpus, SeenGpus, see_gpus
+from bisect_tool.runs.gpus_seen import SeenGpus, see_gpus
+from bisect_tool.runs.nvml import NoDriver
 from bisect_tool.settings import Settings
 from bisect_tool.spec.model import Spec
 
@@ -103,7 +104,7 @@ class Place:
             return "CUDA_VISIBLE_DEVICES hides every GPU"
         try:
             found = self.gpus()
-        except NoGpus as error:
+        except NoDriver as error:
             return f"NVML says: {error}"
         return found if found.cards else "the NVIDIA driver lists no GPU"
 
