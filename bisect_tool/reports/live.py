@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from bisect_tool.quantities import format_duration, format_size
 from bisect_tool.reports import events
 from bisect_tool.reports.cleaning import clean, one_line
+from bisect_tool.reports.sentences import plural
 from bisect_tool.reports.watching import SYMBOLS, Doing, Question, Watched, download_totals, open_ranges, strip
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _words(event: events.Event) -> str | None:
             )
         case events.BuildChosen():
             left = f", {format_duration(event.seconds_left)} left" if event.seconds_left else ""
-            return f"{event.build}: next ({event.why}); about {event.steps_left} builds to go{left}"
+            return f"{event.build}: next ({event.why}); {_to_go(event.steps_left)}{left}"
         case events.Installing():
             size = f" ({format_size(event.size)})" if event.size else ""
             return f"{event.build}: installing{size}"
@@ -248,6 +249,12 @@ class _Picture:
         watched = self._watched
         gone = format_duration(watched.clock() - watched.started)
         left = f", about {format_duration(watched.seconds_left)} left" if watched.seconds_left else ""
-        builds = f"about {watched.steps_left} builds to go" if watched.steps_left else "no build to go"
+        line = f"  {_to_go(watched.steps_left)}{left}; {gone} so far"
         legend = "  ".join(f"{symbol} {state}" for state, symbol in SYMBOLS.items())
-        return Text(f"  {builds}{left}; {gone} so far   {legend}", style="dim", overflow="ellipsis", no_wrap=True)
+        # On a narrow terminal it has a line of its own: cut off, it would explain nothing.
+        gap = "   " if len(line) + len(legend) + 3 <= self._console.width else "\n  "
+        return Text(f"{line}{gap}{legend}", style="dim", overflow="ellipsis", no_wrap=True)
+
+
+def _to_go(builds: int) -> str:
+    return f"about {plural(builds, 'build')} to go" if builds else "no build to go"

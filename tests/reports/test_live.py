@@ -61,6 +61,7 @@ def test_the_picture_tells_what_is_done_how_much_is_left_and_fits_the_terminal()
     text = capture.get()
     assert "running main on 1.200" in text
     assert "about 7 builds to go, about 2 min 10 s left" in text
+    assert "✓ pass  ✗ failing  ~ flaky  ? untestable  · not tried" in text
     assert max(len(line) for line in text.splitlines()) <= 60
 
 
