@@ -20,6 +20,7 @@ from bisect_tool.environments.holding import Standing
 from bisect_tool.environments.layering import NOT_VALID
 from bisect_tool.environments.marks import MARK, remove
 from bisect_tool.environments.mixing import Swap, mix
+from bisect_tool.environments.order import NotInstallable, Order
 from bisect_tool.environments.steps import Checking, Making, Step, Trouble, Waiting
 from bisect_tool.environments.uv import Uv
 from bisect_tool.environments.wheels import Wheels
@@ -111,7 +112,7 @@ class Environments:
             dir=base.folder / "scratch", prefix="mix-", ignore_cleanup_errors=True
         ) as name:
             folder = Path(name)
-            order = installing.Order(key.build, Installation(()), key.interpreter, (), key.base_system, None)
+            order = Order(key.build, Installation(()), key.interpreter, (), key.base_system, None)
             installing.make_venv(order, folder / "venv", self.uv)
             sites = [installing.purelib_of(one / "venv") for one in (base.folder, donor.folder, folder)]
             try:
@@ -199,7 +200,7 @@ class Environments:
             room.make_room(self.cache, self.uv, self.max_cache, needed=room.likely_size(key.build))
         folder.mkdir(parents=True)
         marks.write_mark(folder, {"state": "making", "key": marks.described(key)})
-        order = installing.Order(
+        order = Order(
             build=key.build,
             installation=installation,
             interpreter=key.interpreter,
@@ -219,7 +220,7 @@ class Environments:
                 on_wait=lambda: tell(Waiting()),
                 sleep=self.sleep,
             )
-        except installing.NotInstallable as error:
+        except NotInstallable as error:
             raise BuildUnusable(str(error)) from error
         marks.write_mark(folder, {"state": "installed", "key": marks.described(key), "notes": notes, "health": {}})
 

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from bisect_tool.builds.build import Layer
 from bisect_tool.environments import installing
+from bisect_tool.environments.blaming import fault
 from bisect_tool.environments.building import BuildingFailed, NotBuildable, Workplace, build_wheel
-from bisect_tool.environments.installing import NotInstallable, Order, make_venv, purelib_of
+from bisect_tool.environments.installing import make_venv, purelib_of
 from bisect_tool.environments.layering import NOT_VALID, NotLayable, lay_over
+from bisect_tool.environments.order import NotInstallable, Order
 from bisect_tool.environments.thin import lay_thin
 from bisect_tool.environments.uv import Download, Uv
 from bisect_tool.environments.wheels import Wheels
@@ -84,7 +86,7 @@ def _built(order: Order, check_out: Callable[[Path], None], place: Workplace) ->
     except NotBuildable as error:
         raise NotInstallable(str(error)) from error
     except BuildingFailed as error:
-        raise installing.fault(order, error.failure) from error
+        raise fault(order, error.failure) from error
 
 
 def _lay(order: Order, layer: Layer, site: Site) -> None:
