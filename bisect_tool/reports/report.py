@@ -267,9 +267,9 @@ class TimePart(Part):
 
     Every moment of `total_s` counts once, for the first of: a trial runs (`run_s`), a new environment is proven (`import_s`),
     unpacked (`unpack_s`), downloaded (`download_s`), another run is waited for (`wait_s`); `own_s` is the rest, that of bisect
-    itself. `overlapped_s` are seconds of such work that went on beside other work. `bytes_fetched` are those of all downloads;
-    `made_ahead` environments were made before they were needed, and `used_ahead` of them were. The estimates are from before
-    the search began; None where too little was known.
+    itself. `overlapped_s` are seconds of such work that went on beside other work. `bytes_fetched` are those of all downloads,
+    also of those that were called off; `made_ahead` environments were made before they were needed, and `used_ahead` of them
+    were. The estimates are from before the search began; None where too little was known.
     """
 
     total_s: float

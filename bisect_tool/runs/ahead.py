@@ -163,6 +163,7 @@ class Ahead:
         if arrival.error is None:
             self._count(made, arrival.at)
             return
+        self.allowance.came_to_nothing(made.work.fetched + made.work.broken_off)
         del self._made[arrival.digest]
         self.hidden.discard(arrival.digest)
         self._failed(made, arrival.digest, arrival.error)

@@ -35,6 +35,10 @@ class Allowance:
         self.arrived += size
         self.spent += size - told
 
+    def came_to_nothing(self, told: int) -> None:
+        """An environment was not made, for which so many bytes have arrived all the same."""
+        self.arrived += told
+
     def has_room_ahead(self, size: int | None, steps_left: int) -> bool:
         """Whether a wheel of `size` may be fetched in vain: only where all that is needed fits beside it."""
         return self.limit is None or self.spent + (size or 0) * (steps_left + 1) <= self.limit

@@ -288,7 +288,10 @@ class Loop:
         slot, result, course = arrival.slot, arrival.result, self._courses[arrival.slot]
         job = course.job
         if isinstance(job, OpenEnvironment):
-            self.ledger.stretches += course.service.work.end(arrival.at)
+            work = course.service.work
+            self.ledger.stretches += work.end(arrival.at)
+            if isinstance(result, BaseException):
+                self.ahead.allowance.came_to_nothing(work.fetched + work.broken_off)
         if isinstance(result, RanTrial):
             self.ledger.ran(result.finished.observation.duration, arrival.at)
             self._has_news = True

@@ -96,13 +96,19 @@ def _length(pieces: Iterable[tuple[float, float]]) -> float:
 
 @dataclass(slots=True)
 class Work:
-    """The making of one environment, as its steps tell it: `fetched` bytes in `fetching` seconds."""
+    """The making of one environment, as its steps tell it: `fetched` bytes in `fetching` seconds.
+
+    `broken_off` bytes more came of files that did not come whole.
+    """
 
     is_ahead: bool = False
     fetched: int = 0
     fetching: float = 0.0
+    broken_off: int = 0
     _at: tuple[Activity, float] | None = None
     _open: dict[str, int] = field(default_factory=dict)
+    _since: dict[str, int] = field(default_factory=dict)  # bytes that lay here when a file was first told of
+    _here: dict[str, int] = field(default_factory=dict)
     _announced: int = 0
     _checks: bool = False
 
@@ -115,7 +121,10 @@ class Work:
                 self._checks = True
                 yield from self._turn(Activity.IMPORT, at)
             case Download(name, size, done, here):
-                if done or not here:  # what lies between the beginning and the end is for the live view
+                if here:
+                    self._since.setdefault(name, here)
+                    self._here[name] = here
+                if done or not here:  # what lies between the beginning and the end changes no activity
                     yield from self._downloading(name, size, at, done=done)
             case Waiting():
                 yield from self._turn(Activity.WAIT, at)
@@ -125,6 +134,7 @@ class Work:
     def end(self, at: float) -> Iterator[Stretch]:
         """It has ended."""
         yield from self._turn(None, at)
+        self.broken_off += sum(self._here.get(name, 0) - self._since.get(name, 0) for name in self._open)
         self._open.clear()
 
     @property

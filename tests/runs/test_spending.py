@@ -38,9 +38,13 @@ def test_an_environment_is_downloaded_unpacked_and_imported() -> None:
     assert (work.fetched, work.fetching) == (600, 10)
 
 
-def test_a_download_that_was_broken_off_is_not_counted_as_fetched() -> None:
-    work, found = made((0, Making()), (1, Download("torch", 500, done=False)), end=9)
-    assert work.fetched == 0
+def test_of_a_download_that_was_broken_off_the_bytes_that_came_now_count() -> None:
+    steps = [
+        Download("torch", 500, done=False),
+        *(Download("torch", 500, done=False, here=here) for here in (120, 300)),
+    ]
+    work, found = made((0, Making()), *((1, step) for step in steps), end=9)
+    assert (work.fetched, work.broken_off) == (0, 180)  # 120 lay here from before
     assert [(one.activity, one.end - one.start) for one in found] == [(UNPACK, 1), (DOWNLOAD, 8)]
 
 
