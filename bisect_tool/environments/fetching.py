@@ -13,6 +13,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bisect_tool.environments.answers import (
+    NO_SUCH_PART,
+    PART,
+    Again,
+    FetchFault,
+    again_or_not,
+    begin_of,
+    check_status,
+    pause_after,
+    size_in,
+    validator_in,
+)
 from bisect_tool.environments.growth import Growth
 from bisect_tool.environments.partial_file import Content, PartialFile
 from bisect_tool.environments.pieces import Claim
@@ -24,30 +36,6 @@ if TYPE_CHECKING:
 
 BLOCK = 128 << 10
 STREAMS = 4
-_LONGEST_WAIT = 30.0
-_OK, _PART, _NO_SUCH_PART, _TIMEOUT, _TOO_MANY = 200, 206, 416, 408, 429
-_SERVER_ERROR = 500
-
-
-class FetchFault(Exception):
-    """The file cannot be fetched. `status` is that of an answer that is final, such as 404; None for all else.
-
-    `is_full`: there is no room for it on the disk.
-    """
-
-    def __init__(self, reason: str, status: int | None = None, *, is_full: bool = False) -> None:
-        super().__init__(reason)
-        self.status = status
-        self.is_full = is_full
-
-
-class _Again(Exception):
-    """The connection or the server failed in a way that may be over soon; `pause` is what the server asks for, in seconds."""
-
-    def __init__(self, reason: str, pause: float | None = None, *, is_too_much: bool = False) -> None:
-        super().__init__(reason)
-        self.pause = pause
-        self.is_too_much = is_too_much
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +166,13 @@ class Fetch:
             try:
                 self._fetch(session, claim)
                 failures = 0
-            except _Again as again:
+            except Again as again:
                 failures = 0 if claim.at > begun else failures + 1
                 if self._gives_way(again):
                     return  # others go on without it
                 if failures > self.source.retries:
                     raise FetchFault(str(again)) from again
-                self._closing.wait(_pause(again, failures, self.source.backoff))
+                self._closing.wait(pause_after(again, failures, self.source.backoff))
             finally:
                 with self._news:
                     self.file.pieces.release(claim)
@@ -202,7 +190,7 @@ class Fetch:
             self._active -= claim is None
             return claim
 
-    def _gives_way(self, again: _Again) -> bool:
+    def _gives_way(self, again: Again) -> bool:
         """Whether this stream ends because there are others; the last one never does."""
         with self._news:
             if again.is_too_much:
@@ -212,7 +200,7 @@ class Fetch:
             return is_spare
 
     def _fetch(self, session: requests.Session, claim: Claim) -> None:
-        """Fetch a claim to its end. Raises `_Again`, `FetchFault`, `OSError`."""
+        """Fetch a claim to its end. Raises `Again`, `FetchFault`, `OSError`."""
         import requests
         import urllib3
 
@@ -223,9 +211,9 @@ class Fetch:
                 self._look_at(answer, claim)
                 self._take(answer, claim)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            raise _again_or_not(error, self.source.shown) from error
+            raise again_or_not(error, self.source.shown) from error
         if not claim.is_served and not self._closing.is_set():
-            raise _Again(f"{self.source.shown} ended {claim.stop - claim.at} bytes too early")
+            raise Again(f"{self.source.shown} ended {claim.stop - claim.at} bytes too early")
 
     def _headers(self, claim: Claim) -> dict[str, str]:
         content, open_end = self.file.content, not self._is_known or claim.stop >= self.file.pieces.size
@@ -238,14 +226,14 @@ class Fetch:
 
     def _look_at(self, answer: requests.Response, claim: Claim) -> None:
         """Whether the answer is of the content that was begun; the first one says what that is."""
-        if answer.status_code == _NO_SUCH_PART and self.file.content and not self._is_known:
+        if answer.status_code == NO_SUCH_PART and self.file.content and not self._is_known:
             with self._news:
                 self._check_open()
                 self.file.remove()
-            raise _Again(f"{self.source.shown} is shorter than what was begun")
-        _check_status(answer, self.source.shown)
-        is_part = answer.status_code == _PART
-        found = Content(_size_in(answer, self.source.shown), _validator_in(answer))
+            raise Again(f"{self.source.shown} is shorter than what was begun")
+        check_status(answer, self.source.shown)
+        is_part = answer.status_code == PART
+        found = Content(size_in(answer, self.source.shown), validator_in(answer))
         if self.source.size is not None and found.size != self.source.size:
             raise FetchFault(f"{self.source.shown} has {found.size} bytes, the index says {self.source.size}")
         with self._news:
@@ -260,13 +248,13 @@ class Fetch:
                 )
             if not is_part:  # everything from the beginning, whatever was asked for
                 self.is_ranged, claim.at, claim.stop = False, 0, found.size
-        if is_part and _begin_of(answer) != claim.at:
+        if is_part and begin_of(answer) != claim.at:
             raise FetchFault(f"{self.source.shown}: the server gave another part than was asked for")
 
     def _check_open(self) -> None:
         """An answer that comes after the end must not touch the file, which may be that of the next attempt by now."""
         if self._closing.is_set():
-            raise _Again("the download was stopped")
+            raise Again("the download was stopped")
 
     def _begin(self, found: Content, claim: Claim, *, is_part: bool) -> None:
         """Take up what the first answer is of."""
@@ -314,57 +302,5 @@ class Fetch:
             if start >= stop:
                 return
         claim = Claim(start, stop)
-        with suppress(_Again, FetchFault), self.source.open() as session:
+        with suppress(Again, FetchFault), self.source.open() as session:
             self._fetch(session, claim)
-
-
-def _again_or_not(error: Exception, shown: str) -> Exception:
-    """A fault of the connection may be over soon; a certificate that is not trusted stays so."""
-    import requests
-
-    from bisect_tool.builds.index_faults import unreachable
-
-    if isinstance(error, requests.exceptions.SSLError | requests.exceptions.InvalidSchema):
-        return FetchFault(unreachable(error, shown).what)
-    reason = unreachable(error, shown).what if isinstance(error, requests.RequestException) else str(error)
-    return _Again(f"{shown}: {reason.replace('the index', 'the server')}")
-
-
-def _check_status(answer: requests.Response, shown: str) -> None:
-    status = answer.status_code
-    if status in {_OK, _PART}:
-        return
-    reason = f"{shown}: status {status}"
-    if status in {_TIMEOUT, _TOO_MANY} or status >= _SERVER_ERROR:
-        raise _Again(reason, _retry_after(answer), is_too_much=status in {_TOO_MANY, 503})
-    raise FetchFault(reason, status)
-
-
-def _retry_after(answer: requests.Response) -> float | None:
-    text = answer.headers.get("Retry-After", "")
-    return min(float(text), _LONGEST_WAIT) if text.isdecimal() else None
-
-
-def _pause(again: _Again, failures: int, backoff: float) -> float:
-    return again.pause if again.pause is not None else min(_LONGEST_WAIT, backoff * 2 ** max(0, failures - 1))
-
-
-def _size_in(answer: requests.Response, shown: str) -> int:
-    total = answer.headers.get("Content-Range", "").rpartition("/")[2]
-    text = total if answer.status_code == _PART else answer.headers.get("Content-Length", "")
-    if not text.isdecimal():
-        raise FetchFault(f"{shown}: the server does not say how long the file is")
-    return int(text)
-
-
-def _begin_of(answer: requests.Response) -> int:
-    text = answer.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
-    return int(text) if text.isdecimal() else -1
-
-
-def _validator_in(answer: requests.Response) -> str | None:
-    """A strong ETag, else the time of change (RFC 9110, 13.1.5)."""
-    etag = answer.headers.get("ETag")
-    if etag and not etag.startswith("W/"):
-        return etag
-    return answer.headers.get("Last-Modified")

@@ -16,7 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from bisect_tool.environments.fetching import Fetch, FetchFault
+from bisect_tool.environments.answers import FetchFault
+from bisect_tool.environments.fetching import Fetch
 
 PORT = 38917  # any that is free nearly everywhere; another one only costs that uv unpacks once more
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")

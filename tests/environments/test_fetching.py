@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from bisect_tool.environments.fetching import Fetch, FetchFault, Source
+from bisect_tool.environments.answers import FetchFault
+from bisect_tool.environments.fetching import Fetch, Source
 from bisect_tool.environments.growth import Growth
 from bisect_tool.environments.partial_file import Label, open_partial
 from bisect_tool.environments.pieces import Claim
