@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from bisect_tool.builds.build import Installation
 from bisect_tool.environments import locks, room
@@ -37,6 +37,12 @@ from bisect_tool.runs.gpu_watch import GpuWatch, Shared
 from bisect_tool.runs.gpus import GpuLost
 from bisect_tool.stopping import Stop
 from bisect_tool.trials.trial import FinishedTrial, run_trial
+
+if TYPE_CHECKING:
+    from bisect_tool.runs.executors.choosing import Opening
+    from bisect_tool.runs.session import Session
+    from bisect_tool.runs.slots import Slots
+    from bisect_tool.runs.surveying import Means
 
 SPARE = 2_000_000_000  # bytes of the disk that making ahead leaves free
 NICENESS = 10  # of what is made ahead: a trial that runs beside it comes first
@@ -136,6 +142,53 @@ class LocalExecutor(SlotThreads):
             raise NoRoom
         with self._using(self._environments.stopped_by(stop), job, tell):
             pass
+
+
+@dataclass(slots=True)
+class LocalPlace:
+    """This machine, with its GPUs or as many slots as were asked for."""
+
+    opening: Opening
+    slots: Slots | None = None
+
+    def means(self, means: Means) -> Means:
+        """The devices of this machine are what is looked for anyway."""
+        return means
+
+    def environments(self, own: Environments) -> Environments:
+        """Trials run in those of this machine."""
+        return own
+
+    def open(self, sessions: Sequence[Session]) -> LocalExecutor:
+        """Slots for these sessions."""
+        from bisect_tool.runs.slots import open_slots
+
+        opening = self.opening
+        wait, jobs = opening.settings.wait_for_gpu, opening.settings.jobs
+        self.slots = open_slots(sessions, jobs, wait, opening.environ, opening.tell)
+        return self._executor(sessions, self.slots)
+
+    @property
+    def beside(self) -> Callable[[Sequence[Session]], LocalExecutor]:
+        """The same slots again, once they were opened."""
+        return lambda sessions: self._executor(sessions, self.slots) if self.slots else self.open(sessions)
+
+    def _executor(self, sessions: Sequence[Session], slots: Slots) -> LocalExecutor:
+        return LocalExecutor(slots.slots, sessions[0].environments, self.opening.environ)
+
+    def notes(self) -> tuple[str, ...]:
+        """The reports describe this machine."""
+        return ()
+
+    def close(self) -> None:
+        """Let go of the driver."""
+        if self.slots is not None and self.slots.nvml is not None:
+            self.slots.nvml.close()
+
+
+def open_place(opening: Opening) -> LocalPlace:
+    """This machine."""
+    return LocalPlace(opening)
 
 
 def has_room(environments: Environments, needed: int) -> bool:
