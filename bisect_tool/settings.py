@@ -31,18 +31,22 @@ class Settings:
     `jobs` are the slots, None: one for each GPU, one on the CPU. `ahead` environments are made before they are needed, for
     at most `max_downloads` bytes in all (None: no bound). `wait_for_gpu` are the seconds for a card that others use.
     `repo` is a clone of the repository that the package is developed in; without it GitHub is asked, at `github_api`.
+    `executor` says where trials run (`local`, `ray`; `docs/ray.md`), `ray_address` where Ray's cluster is: `auto`, `host:port`,
+    `ray://host:port`, or `local` for one that lasts as long as the run.
     `thin`: `auto` when nightlies may be looked at thin first (`docs/speed.md`), else `off`.
     """
 
     ahead: int
     bandwidth: int | None
     cache: Path
+    executor: str
     github_api: str | None
     index: str | None
     jobs: int | None
     max_cache: int | None
     max_downloads: int | None
     nightly_index: str | None
+    ray_address: str
     repo: Path | None
     thin: str
     verify: int
@@ -56,12 +60,14 @@ class Settings:
             "ahead": str(self.ahead) if self.ahead else "off",
             "bandwidth": f"{format_size(self.bandwidth)}/s" if self.bandwidth is not None else "no bound",
             "cache": str(self.cache),
+            "executor": self.executor,
             "github-api": _without_password(self.github_api) or "GitHub's own",
             "index": _without_password(self.index) or "as uv and pip are set up",
             "jobs": str(self.jobs) if self.jobs else "one for each GPU, 1 on the CPU",
             "max-cache": format_size(self.max_cache) if self.max_cache is not None else "no bound",
             "max-downloads": format_size(self.max_downloads) if self.max_downloads is not None else "no bound",
             "nightly-index": _without_password(self.nightly_index) or "PyTorch's own",
+            "ray-address": _without_password(self.ray_address) or "",
             "repo": str(self.repo) if self.repo else "none",
             "thin": self.thin,
             "verify": str(self.verify),
@@ -79,6 +85,13 @@ def _address(value: object) -> str:
     text = _text(value).strip().rstrip("/")
     if not re.match(r"^https?://[^/\s]+\S*\Z", text):
         raise ValueError(f"not an http or https address: {_without_password(text)!r}")
+    return text
+
+
+def _ray_address(value: object) -> str:
+    text = _text(value).strip()
+    if text not in {"auto", "local"} and not re.fullmatch(r"(ray://)?([^/\s:]+|\[[0-9A-Fa-f:]+\]):[0-9]{1,5}", text):
+        raise ValueError(f"{text!r} is neither auto, local, host:port nor ray://host:port")
     return text
 
 
@@ -149,12 +162,14 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "ahead": _ahead,
     "bandwidth": _rate,
     "cache": _path,
+    "executor": _text,
     "github_api": _address,
     "index": _text,
     "jobs": _jobs,
     "max_cache": _size,
     "max_downloads": _size,
     "nightly_index": _address,
+    "ray_address": _ray_address,
     "repo": _path,
     "thin": _thin,
     "verify": _whole(0, MOST_VERIFY),
@@ -175,7 +190,15 @@ def read_settings(
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     cache = _default_cache(environ, home, package)
-    defaults: dict[str, object] = {"ahead": 2, "cache": cache, "thin": "auto", "verify": 2, "wait_for_gpu": 0}
+    defaults: dict[str, object] = {
+        "ahead": 2,
+        "cache": cache,
+        "executor": "local",
+        "ray_address": "auto",
+        "thin": "auto",
+        "verify": 2,
+        "wait_for_gpu": 0,
+    }
     for name in _READERS:
         variable = f"BISECT_{name.upper()}"
         places = (

@@ -32,6 +32,16 @@ def settings_options(function: F) -> F:
     return function
 
 
+def executor_options(function: F) -> F:
+    """Where the trials run."""
+    for option in (
+        click.option("--ray-address", metavar="ADDR", help="The Ray cluster: auto, host:port, ray://host:port, local."),
+        click.option("--executor", metavar="NAME", help="Where trials run: local, or ray for a Ray cluster."),
+    ):
+        function = option(function)
+    return function
+
+
 def question_options(function: F) -> F:
     """What the command line may say instead of the spec."""
     for option in (
@@ -73,12 +83,14 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
             "ahead",
             "bandwidth",
             "cache",
+            "executor",
             "github_api",
             "index",
             "jobs",
             "max_cache",
             "max_downloads",
             "nightly_index",
+            "ray_address",
             "repo",
             "wheelhouse",
             "verify",

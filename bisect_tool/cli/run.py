@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bisect_tool.cli._options import adjusted_specs, question_options, read_settings_from, settings_options
+from bisect_tool.cli._options import (
+    adjusted_specs,
+    executor_options,
+    question_options,
+    read_settings_from,
+    settings_options,
+)
 from bisect_tool.reports import formats
 
 if TYPE_CHECKING:
@@ -83,6 +89,7 @@ def _format_options(function: Any) -> Any:
 @click.option("--ahead", metavar="N", help="Environments to make before they are needed, or off (2).")
 @click.option("--max-downloads", metavar="SIZE", help="Bytes that the run may fetch, for instance 20GB.")
 @click.option("--wait-for-gpu", metavar="SECONDS", help="Wait so long for a GPU that other processes use (0).")
+@executor_options
 @_format_options
 @settings_options
 @click.option("--plain", is_flag=True, help="Plain lines instead of the live view.")

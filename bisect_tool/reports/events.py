@@ -130,6 +130,13 @@ class SlotsOpened:
 
 
 @dataclass(frozen=True, slots=True)
+class SlotsJoined:
+    """Slots of these names came while the run was under way."""
+
+    slots: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CalledOff:
     """What a slot was at is not wanted any more: a newer result has answered it."""
 
@@ -185,7 +192,7 @@ class RunFinished:
     outcome: str
 
 
-OfRun = SlotsOpened | CalledOff | SlotLost | MadeAhead | RunFinished
+OfRun = SlotsOpened | SlotsJoined | CalledOff | SlotLost | MadeAhead | RunFinished
 Event = (
     RunStarted
     | BuildChosen

@@ -21,6 +21,8 @@ View = Callable[[events.Event], None]
 COLOURS = {"✓": "green", "✗": "bold red", "~": "yellow", "?": "dim", "·": "dim"}
 MOST_QUESTIONS = 4
 MOST_SLOTS = 16
+# What went wrong stays on the screen, above the picture, and so do news of the cluster.
+_STAYS = events.MachineTrouble | events.Untestable | events.Notice | events.SlotLost | events.SlotsJoined
 
 
 @contextmanager
@@ -140,6 +142,8 @@ def _words_of_run(event: events.OfRun) -> str | None:
     match event:
         case events.SlotsOpened():
             return f"{len(event.slots)} slots: {', '.join(event.slots)}"
+        case events.SlotsJoined():
+            return f"new slots: {', '.join(event.slots)}"
         case events.CalledOff():
             return f"{event.build}: called off: a newer result has answered it"
         case events.SlotLost():
@@ -160,8 +164,7 @@ def _live(console: Console) -> Iterator[View]:
 
         def view(event: events.Event) -> None:
             watched.take(event)
-            # What went wrong stays on the screen, above the picture.
-            if isinstance(event, events.MachineTrouble | events.Untestable | events.Notice | events.SlotLost):
+            if isinstance(event, _STAYS):
                 live.console.print(one_line(clean(plain_line(event) or ""), 300), style="yellow", highlight=False)
 
         yield view

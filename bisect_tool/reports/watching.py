@@ -93,6 +93,8 @@ class Watched:
         match event:
             case events.SlotsOpened():
                 self.slots = {slot: Doing("idle", self.clock()) for slot in event.slots}
+            case events.SlotsJoined():
+                self.slots |= {slot: Doing("idle", self.clock()) for slot in event.slots}
             case events.CalledOff():
                 self._do(f"{event.build} is called off", event.slot)
             case events.SlotLost():
@@ -105,7 +107,7 @@ class Watched:
                 pass
 
     def _do(self, what: str, slot: str | None, timeout: float | None = None) -> None:
-        if slot in self.slots:
+        if slot is not None and self.slots:
             self.slots[slot] = Doing(what, self.clock(), timeout)
         else:
             self.doing, self.since, self.timeout = what, self.clock(), timeout

@@ -29,11 +29,14 @@ from bisect_tool.runs.executors import (
     Held,
     Job,
     News,
+    NoSlotCame,
     Opened,
     OpenEnvironment,
+    PlaceNews,
     RanTrial,
     Result,
     SlotLost,
+    SlotsJoined,
     Told,
     WaitingForFirst,
     WaitingForLock,
@@ -139,11 +142,16 @@ class Loop:
         while True:
             if self._has_news:
                 self._decide(renewal)
-            if not self._courses:
+            if not self._courses and not self._waits_for_slots():
                 return
             self._pending += self._arrivals()
             while self._pending:
                 self._arrived(self._pending.pop(0))
+
+    def _waits_for_slots(self) -> bool:
+        """Whether every slot is lost, others may come, and something is wanted that they could do."""
+        is_stranded = len(self.lost) == len(self.executor.slots) and self.executor.regrows
+        return is_stranded and bool(decide(self._askings(), (), 1).starts)
 
     def _arrivals(self) -> list[Arrival]:
         """What has happened; while nothing has, there is time to think of what comes next."""
@@ -168,7 +176,7 @@ class Loop:
 
     def _decide_alone(self, renewal: Renewal) -> bool:
         """With one slot: the build that is worth most to all sessions together; True when there is more to decide."""
-        if self._courses:
+        if self._courses or self.lost:
             return False
         askings = self._askings()
         choice = choose(askings)
@@ -194,10 +202,20 @@ class Loop:
             self._call_off(*going[place])
         if any(self._renew(renewal, start) for start in made.starts):
             return True
-        for slot, start in zip(free, made.starts, strict=False):
+        for slot, start in self._paired(free, made.starts):
             self._begin(slot, start.choice, start.under, askings)
         # Something that came to nothing at once has left its slot free again.
         return any(slot not in self._courses for slot, _ in zip(free, made.starts, strict=False))
+
+    def _paired(self, free: Sequence[int], starts: Sequence[Start]) -> list[tuple[int, Start]]:
+        """Which free slot begins with what: where its environment is, as far as that can be had."""
+        left, near = list(free), {}
+        for place, start in enumerate(starts):
+            slot = next((one for one in left if self.executor.prefers(one, start.choice.environment)), None)
+            if slot is not None:
+                near[place] = slot
+                left.remove(slot)
+        return [(near[place] if place in near else left.pop(0), start) for place, start in enumerate(starts)]
 
     def _renew(self, renewal: Renewal, start: Start) -> bool:
         return renewal.renew(self.sessions[start.choice.asking], start.choice.probe.build)
@@ -261,9 +279,10 @@ class Loop:
     def _lose(self, slot: int, lost: SlotLost) -> None:
         """Its work is wanted as before, and goes to another slot."""
         self.lost.add(slot)
+        self.executor.retire(slot)
         name = self.executor.slots[slot]
         self.tell(events.SlotLost(name, str(lost)))
-        if len(self.lost) == len(self.executor.slots):
+        if len(self.lost) == len(self.executor.slots) and not self.executor.regrows:
             raise MachineFault(
                 f"the GPU is lost: {lost}" if self._is_alone else f"no GPU is left; the last one that was lost: {lost}",
                 where=name,
@@ -283,6 +302,15 @@ class Loop:
                 self.ahead.ended(arrival)
                 self._start_again()
                 self._may_look = True
+            case PlaceNews(text):
+                self.tell(events.Notice(text))
+            case SlotsJoined(names):
+                self.ledger.slots = len(self.executor.slots) - len(self.lost)
+                self.tell(events.SlotsJoined(names))
+                self._has_news = True
+            case NoSlotCame(error):
+                if len(self.lost) == len(self.executor.slots):
+                    raise error
 
     def _ended(self, arrival: Ended) -> None:
         slot, result, course = arrival.slot, arrival.result, self._courses[arrival.slot]

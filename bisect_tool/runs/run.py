@@ -36,7 +36,7 @@ from bisect_tool.runs.asking import Asked, ask
 from bisect_tool.runs.diagnosing.clinic import Clinic
 from bisect_tool.runs.diary import Diary
 from bisect_tool.runs.executors import Executor
-from bisect_tool.runs.executors.local import LocalExecutor
+from bisect_tool.runs.executors.choosing import Opening, Place, open_place
 from bisect_tool.runs.history_reading import HistoryReader
 from bisect_tool.runs.isolating import Laboratory
 from bisect_tool.runs.loop import Loop
@@ -45,7 +45,7 @@ from bisect_tool.runs.recent import FRESH
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.scouting import Scout
 from bisect_tool.runs.session import Session
-from bisect_tool.runs.slots import Slots, compares_numbers, open_slots
+from bisect_tool.runs.slots import compares_numbers
 from bisect_tool.runs.spending import Ledger
 from bisect_tool.runs.stages import goes_to_commits, next_stage
 from bisect_tool.runs.starting import start_notes
@@ -153,15 +153,24 @@ class _Run:
     clock: float = field(default_factory=time.monotonic)
     pace: Pace = field(default_factory=Pace)
     reader: HistoryReader | None = None
-    slots: Slots | None = None
+    place: Place = field(init=False)
     executor: Executor | None = None
     allowance: Allowance = field(default_factory=Allowance)
     ledger: Ledger = field(default_factory=lambda: Ledger(time.monotonic()))
     lost: set[int] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self.place = open_place(Opening(self.workshop.settings, self.workshop.environ, self.tell))
+
     def answer(self, specs: Sequence[ReadSpec]) -> tuple[Report, ...]:
         """Search every spec in its first channel, then those that have a finer one in that, and so on."""
-        environments = self.workshop.environments()
+        try:
+            return self._answer(specs)
+        finally:
+            self._close()
+
+    def _answer(self, specs: Sequence[ReadSpec]) -> tuple[Report, ...]:
+        environments = self.place.environments(self.workshop.environments())
         self.allowance.limit = self.workshop.settings.max_downloads
         if why := copies_because(self.workshop.cache, self.workshop.environ):
             self.tell(events.Notice(why))
@@ -183,8 +192,7 @@ class _Run:
             raise Stopped(error, self._reports(courses, unfinished=True)) from error
         except KeyboardInterrupt as stop:
             raise Stopped(interrupted(), self._reports(courses, unfinished=True)) from stop
-        finally:
-            self._close()
+        self._close()
         try:
             return self._reports(courses, unfinished=False, history=self._history())
         except KeyboardInterrupt:
@@ -195,7 +203,8 @@ class _Run:
         return ask(spec, self.wishes, self._means(), stage)
 
     def _means(self) -> Means:
-        return self.workshop.means(lambda line: self.tell(events.Notice(line)), refresh=self.wishes.refresh)
+        means = self.workshop.means(lambda line: self.tell(events.Notice(line)), refresh=self.wishes.refresh)
+        return self.place.means(means)
 
     def _ask_first(self, spec: ReadSpec) -> Asked:
         """The question in the coarsest channel that has builds to compare in the range."""
@@ -233,7 +242,8 @@ class _Run:
         diary = Diary(self.results, [course.runs[-1] for course in courses], sessions, explain)
         weigh = Weigher(self._history(), self.tell).weigh if self.wishes.prior == "history" else lambda _session: None
         scout = Scout(self._search_thin, self.tell)
-        scout.scout(sessions)
+        if self.place.beside is not None:
+            scout.scout(sessions)
         while True:
             ahead = Ahead(executor, sessions, self.allowance, self.ledger, self.tell, most)
             means = (executor, ahead, self.ledger, self.tell, self.pace, diary, weigh, self.lost)
@@ -245,9 +255,9 @@ class _Run:
     def _search_thin(self, sessions: Sequence[ThinSession]) -> None:
         """Search thin builds, beside whatever is made ahead; nothing of that goes into the record of the run."""
         self._executor(sessions)
-        assert self.slots is not None
         workshop, tell = self.workshop, self.tell
-        executor = LocalExecutor(self.slots.slots, sessions[0].environments, workshop.environ)
+        assert self.place.beside is not None
+        executor = self.place.beside(sessions)
         ahead = Ahead(executor, sessions, self.allowance, self.ledger, tell, 0)
         diary = Diary(self.results, (), sessions, tell) if self.wishes.explain else None
         pace, ledger = sessions[0].pace, self.ledger
@@ -261,9 +271,7 @@ class _Run:
     def _executor(self, sessions: Sequence[Session]) -> Executor:
         """The slots of the run, opened once."""
         if self.executor is None:
-            workshop, settings = self.workshop, self.workshop.settings
-            self.slots = open_slots(sessions, settings.jobs, settings.wait_for_gpu, workshop.environ, self.tell)
-            self.executor = LocalExecutor(self.slots.slots, sessions[0].environments, workshop.environ)
+            self.executor = self.place.open(sessions)
             self.ledger.slots = len(self.executor.slots)
             self.ledger.started = time.monotonic()
             if len(self.executor.slots) > 1:
@@ -273,8 +281,8 @@ class _Run:
     def _close(self) -> None:
         if self.executor is not None:
             self.executor.close()
-        if self.slots is not None and self.slots.nvml is not None:
-            self.slots.nvml.close()
+        self.executor = None
+        self.place.close()
 
     def _go_on(self, course: _Course, environments: Environments) -> bool:
         """Take up the next channel of a spec; False when there is none, or nothing to look closer at."""
@@ -338,7 +346,7 @@ class _Run:
                 repeat=repeat_command(course.sessions[0].asked, self.workshop.settings),
                 trials_known=course.known,
                 unfinished=unfinished,
-                notes=(*course.notes, *dict.fromkeys(note for one in course.sessions for note in start_notes(one))),
+                notes=(*course.notes, *self.place.notes(), *_start_notes(course)),
                 isolation=course.isolation,
                 diagnoses=course.diagnoses,
                 time=self.ledger.part(self.allowance.arrived, time.monotonic())
@@ -351,6 +359,11 @@ class _Run:
             self.tell(events.RunFinished(report.outcome))
             made.append(report)
         return tuple(made)
+
+
+def _start_notes(course: _Course) -> tuple[str, ...]:
+    """How trials were started in any of its channels, each sentence once."""
+    return tuple(dict.fromkeys(note for one in course.sessions for note in start_notes(one)))
 
 
 def _started(session: Session) -> events.RunStarted:

@@ -17,7 +17,7 @@ from bisect_tool.environments.environment import BuildUnusable, Checking, Enviro
 from bisect_tool.environments.health import Health
 from bisect_tool.environments.interpreter import Interpreter
 from bisect_tool.environments.uv import Uv
-from bisect_tool.errors import DiskFull
+from bisect_tool.errors import DiskFull, MachineFault
 from bisect_tool.reports import events
 from bisect_tool.runs.ahead import Ahead
 from bisect_tool.runs.allowance import Allowance
@@ -32,12 +32,14 @@ from bisect_tool.runs.executors import (
     Held,
     HoldLock,
     Job,
+    NoSlotCame,
     Opened,
     OpenEnvironment,
     RanTrial,
     Result,
     RunTrial,
     SlotLost,
+    SlotsJoined,
     Told,
 )
 from bisect_tool.runs.loop import Loop
@@ -78,7 +80,7 @@ class ScriptedExecutor:
     """Ends one job at each call of `arrivals`. `lose` says after how many trials which slot is lost; `kill_after` so many ends.
 
     `crowded` are the builds whose first trial ends out of GPU memory beside others. The disk has `room` for so many open
-    environments, and for none while one is being made ahead.
+    environments, and for none while one is being made ahead. When all slots are lost, another one `joins` so many times.
     """
 
     history: History
@@ -88,6 +90,9 @@ class ScriptedExecutor:
     kill_after: int | None = None
     crowded: set[str] = field(default_factory=set)
     room: int | None = None
+    joins: int = 0
+    has_waited: bool = False
+    retired: set[int] = field(default_factory=set)
     pending: dict[int, Job] = field(default_factory=dict)
     cancelled: set[int] = field(default_factory=set)
     queue: list[OpenEnvironment] = field(default_factory=list)
@@ -106,8 +111,22 @@ class ScriptedExecutor:
         """Their names."""
         return [f"s{number}" for number in range(self.count)]
 
+    @property
+    def regrows(self) -> bool:
+        """Whether a slot comes when all are lost: as often as `joins` says."""
+        return bool(self.joins or self.has_waited)
+
+    def prefers(self, slot: int, digest: str) -> bool:  # noqa: ARG002  environments are everywhere
+        """No slot is nearer than another."""
+        return False
+
+    def retire(self, slot: int) -> None:
+        """No job may come any more."""
+        self.retired.add(slot)
+
     def start(self, slot: int, job: Job) -> None:
         """Begin a job."""
+        assert slot not in self.retired
         assert slot not in self.pending
         if isinstance(job, RunTrial):
             running = [_trial(other) for other in self.pending.values() if isinstance(other, RunTrial)]
@@ -137,6 +156,8 @@ class ScriptedExecutor:
         if self.is_closed or timeout == 0:  # nothing has happened yet
             return []
         self.clock += 1
+        if not self.pending and not self.queue:
+            return [self._another_slot()]
         able = [slot for slot, job in self.pending.items() if self._is_able(job)]
         if self.queue and (not able or self.rng.random() < 0.5):
             return self._make_ahead(self.queue.pop(0))
@@ -146,6 +167,15 @@ class ScriptedExecutor:
         if isinstance(job, OpenEnvironment):
             news = [Told(slot, Making(), self.clock), Told(slot, Checking(), self.clock)]
         return [*news, Ended(slot, self._end(slot, job), self.clock)]
+
+    def _another_slot(self) -> Arrival:
+        """All are lost and waited for."""
+        self.has_waited = True
+        if not self.joins:
+            return NoSlotCame(MachineFault("no node has joined", advice="start one"), self.clock)
+        self.joins -= 1
+        self.count += 1
+        return SlotsJoined((f"s{self.count - 1}",), self.clock)
 
     def _is_able(self, job: Job) -> bool:
         return not (isinstance(job, HoldLock) and str(job.path) in self.locks)

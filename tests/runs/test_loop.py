@@ -160,6 +160,35 @@ def test_when_the_last_slot_is_lost_the_run_stops_with_advice(results: Results, 
     assert made.executor.is_closed
 
 
+@pytest.mark.parametrize("slots", [1, 2])
+def test_when_slots_may_come_the_run_waits_for_them_and_goes_on(results: Results, slots: int) -> None:
+    made = run(results, [ONE], slots, 1, lose=dict.fromkeys(range(slots), 1), joins=2)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert [event.slots for event in made.told if isinstance(event, events.SlotsJoined)] == [(f"s{slots}",)]
+
+
+def test_when_none_came_in_time_the_run_stops_with_what_the_executor_says(results: Results) -> None:
+    made = run(results, [ONE], 1, 1, lose={0: 1, 1: 1}, joins=1)
+    with pytest.raises(MachineFault, match="no node has joined"):
+        made.go()
+    assert made.executor.is_closed
+
+
+class Near(ScriptedExecutor):
+    """Every environment is where the last slot is."""
+
+    def prefers(self, slot: int, digest: str) -> bool:  # noqa: ARG002  as in every executor
+        """Only the last."""
+        return slot == self.count - 1
+
+
+def test_what_is_worth_most_begins_in_the_slot_that_has_its_environment(results: Results) -> None:
+    made = run(results, [ONE], 3, 1)
+    made.executor = Near(made.executor.history, 3, random.Random(1))
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert next(event.slot for event in made.told if isinstance(event, events.BuildChosen)) == "s2"
+
+
 def test_out_of_memory_beside_others_is_made_again_and_no_failure(results: Results) -> None:
     made = run(results, [ONE], 2, 1, crowded={"1.0", "1.21"})
     assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]

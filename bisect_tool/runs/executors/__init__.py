@@ -2,7 +2,7 @@
 
 The loop decides, stores and judges, in one thread; an executor does what takes time, in as many slots as it has, and makes
 environments ahead of need in the background. A slot does one job at a time. What happens comes back as arrivals, in the order
-in which it happened. A further executor is one more file here that satisfies `Executor`.
+in which it happened. A further executor is one more file here, see `choosing`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Protocol
 
 from bisect_tool.builds.build import Installation
 from bisect_tool.environments.environment import Environment, EnvironmentKey, Step
+from bisect_tool.errors import BisectError
 from bisect_tool.trials.trial import FinishedTrial, Forking, TrialOrder
 
 
@@ -151,7 +152,31 @@ class AheadEnded:
     at: float
 
 
-Arrival = Told | Ended | AheadTold | AheadEnded
+@dataclass(frozen=True, slots=True)
+class PlaceNews:
+    """Something worth knowing about where the slots are: a machine came, or is gone."""
+
+    text: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsJoined:
+    """Slots of these `names` were added at the end of `Executor.slots`."""
+
+    names: tuple[str, ...]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoSlotCame:
+    """All slots are lost, and the executor has waited long enough for others; `error` says so."""
+
+    error: BisectError
+    at: float
+
+
+Arrival = Told | Ended | AheadTold | AheadEnded | PlaceNews | SlotsJoined | NoSlotCame
 
 
 class Executor(Protocol):
@@ -159,7 +184,17 @@ class Executor(Protocol):
 
     @property
     def slots(self) -> Sequence[str]:
-        """What people call each slot; a slot is known by its place in here."""
+        """What people call each slot; a slot is known by its place in here. Slots may be added at the end, none goes."""
+
+    @property
+    def regrows(self) -> bool:
+        """Whether slots may come: when all are lost, `SlotsJoined` or `NoSlotCame` arrives."""
+
+    def prefers(self, slot: int, digest: str) -> bool:
+        """Whether the environment with this digest of its key is where the slot is, and not where other slots are."""
+
+    def retire(self, slot: int) -> None:
+        """A slot without a job that was lost gets no job any more."""
 
     def start(self, slot: int, job: Job) -> None:
         """Begin a job in a slot that has none; gives back at once."""

@@ -6,21 +6,17 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
-from queue import Empty, SimpleQueue
-from typing import assert_never
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
 
 from bisect_tool.builds.build import Installation
 from bisect_tool.environments import locks, room
 from bisect_tool.environments.environment import BuildUnusable, Environment, Environments, Step
 from bisect_tool.errors import MachineFault
 from bisect_tool.runs.executors import (
-    AheadEnded,
-    AheadTold,
-    Arrival,
-    Ended,
     GpuNews,
     Held,
     HoldLock,
@@ -33,18 +29,23 @@ from bisect_tool.runs.executors import (
     Result,
     RunTrial,
     SlotLost,
-    Told,
-    WaitingForFirst,
     WaitingForLock,
 )
+from bisect_tool.runs.executors.slotted.first import First
+from bisect_tool.runs.executors.slotted.threads import SlotThreads
 from bisect_tool.runs.gpu_watch import GpuWatch, Shared
 from bisect_tool.runs.gpus import GpuLost
 from bisect_tool.stopping import Stop
 from bisect_tool.trials.trial import FinishedTrial, run_trial
 
+if TYPE_CHECKING:
+    from bisect_tool.runs.executors.choosing import Opening
+    from bisect_tool.runs.session import Session
+    from bisect_tool.runs.slots import Slots
+    from bisect_tool.runs.surveying import Means
+
 SPARE = 2_000_000_000  # bytes of the disk that making ahead leaves free
 NICENESS = 10  # of what is made ahead: a trial that runs beside it comes first
-PATIENCE = 60.0  # seconds for the threads to end once everything was called off; their processes are killed at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +57,7 @@ class Slot:
     watch: GpuWatch | None = None
 
 
-@dataclass(slots=True)
-class _Worker:
-    """The thread of a slot, and the job that it has."""
-
-    slot: Slot
-    jobs: SimpleQueue[tuple[Job, Stop] | None] = field(default_factory=SimpleQueue)
-    stop: Stop = field(default_factory=Stop)
-    thread: threading.Thread | None = None
-
-
-@dataclass(slots=True)
-class _Ahead:
-    """Environments that are to be made ahead: the orders that were not called off, by digest."""
-
-    orders: SimpleQueue[OpenEnvironment | None] = field(default_factory=SimpleQueue)
-    stops: dict[str, tuple[Stop, int | None]] = field(default_factory=dict)
-    thread: threading.Thread | None = None
-
-
-class LocalExecutor:
+class LocalExecutor(SlotThreads):
     """Threads that open environments and run trials. `environ` is what trials may inherit of; `clock` gives seconds."""
 
     def __init__(
@@ -85,120 +67,43 @@ class LocalExecutor:
         environ: Mapping[str, str],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._workers = [_Worker(slot) for slot in slots]
+        super().__init__([slot.name for slot in slots], clock)
+        self._places = tuple(slots)
         self._environments = environments
         self._environ = environ
-        self._clock = clock
-        self._arrivals: SimpleQueue[Arrival] = SimpleQueue()
-        self._ahead = _Ahead()
         # Channels keep pages and sessions: one question at a time.
         self._channels = threading.Lock()
-        self._first = threading.Lock()
-        self._has_one = any(environments.cache.environments.iterdir())
+        self._first = First(has_one=any(environments.cache.environments.iterdir()))
 
     @property
-    def slots(self) -> Sequence[str]:
-        """What people call each slot."""
-        return tuple(worker.slot.name for worker in self._workers)
+    def regrows(self) -> bool:
+        """This machine gets no new devices."""
+        return False
 
-    def start(self, slot: int, job: Job) -> None:
-        """Begin a job in a slot that has none."""
-        worker = self._workers[slot]
-        if worker.thread is None:
-            worker.thread = threading.Thread(target=self._work, args=(slot,), name=f"slot {slot}", daemon=True)
-            worker.thread.start()
-        worker.stop = Stop()
-        worker.jobs.put((job, worker.stop))
+    def prefers(self, slot: int, digest: str) -> bool:  # noqa: ARG002  as in every executor
+        """All slots are on this machine, and so are its environments."""
+        return False
 
-    def cancel(self, slot: int) -> None:
-        """Call the job of a slot off."""
-        self._workers[slot].stop.set()
+    def retire(self, slot: int) -> None:
+        """A slot that has no job needs nothing."""
 
-    def arrivals(self, timeout: float | None = None) -> list[Arrival]:
-        """What has happened since the last call; waits for something to happen, at most `timeout` seconds."""
-        found: list[Arrival] = []
-        try:
-            found.append(self._arrivals.get(timeout=timeout))
-            while True:
-                found.append(self._arrivals.get_nowait())
-        except Empty:
-            return found
-
-    def prepare(self, job: OpenEnvironment, size: int | None) -> None:
-        """Make an environment ahead of need, in the background."""
-        ahead = self._ahead
-        if ahead.thread is None:
-            ahead.thread = threading.Thread(target=self._make_ahead, name="ahead of need", daemon=True)
-            ahead.thread.start()
-        ahead.stops[job.key.digest] = (Stop(), size)
-        ahead.orders.put(job)
-
-    def drop(self, digest: str) -> None:
-        """Call an environment off that is being made ahead, or is to be."""
-        if digest in self._ahead.stops:
-            self._ahead.stops[digest][0].set()
-
-    def close(self) -> None:
-        """Call everything off, and wait until nothing of it is left."""
-        for worker in self._workers:
-            worker.stop.set()
-            worker.jobs.put(None)
-        for stop, _ in list(self._ahead.stops.values()):
-            stop.set()
-        self._ahead.orders.put(None)
-        deadline = self._clock() + PATIENCE
-        for thread in (self._ahead.thread, *(worker.thread for worker in self._workers)):
-            if thread is not None:
-                thread.join(max(0.0, deadline - self._clock()))
-
-    def _work(self, slot: int) -> None:
-        worker = self._workers[slot]
-        while (order := worker.jobs.get()) is not None:
-            job, stop = order
-            result: Result | BaseException
-            try:
-                stop.check()
-                result = self._do(slot, job, stop)
-            except BaseException as error:  # noqa: BLE001  whatever it is, the loop raises it again in its own thread
-                result = error
-            self._arrivals.put(Ended(slot, result, self._clock()))
-
-    def _do(self, slot: int, job: Job, stop: Stop) -> Result:
-        def tell(news: News) -> None:
-            self._arrivals.put(Told(slot, news, self._clock()))
-
+    def do(self, slot: int, job: Job, stop: Stop, tell: Callable[[News], None]) -> Result:
+        """Do a job of a slot."""
         match job:
             case OpenEnvironment():
-                return self._open(self._workers[slot].slot, job, stop, tell)
+                return self._open(self._places[slot], job, stop, tell)
             case HoldLock(path):
-                lock = locks.exclusive(path, lambda: tell(WaitingForLock()), stop)
-                return Held(_entered(lock))
+                return hold(path, stop, tell)
             case RunTrial():
-                return RanTrial(self._run(self._workers[slot].slot, job, stop, tell))
+                return RanTrial(self._run(self._places[slot], job, stop, tell))
             case _:
                 assert_never(job)
-
-    @contextmanager
-    def _after_the_first(self, stop: Stop, tell: Callable[[News], None]) -> Iterator[None]:
-        """Make the first environment of an empty cache alone: several at once would each fetch what all of them need."""
-        is_first = not self._has_one and self._first.acquire(blocking=False)
-        if not is_first and not self._has_one:
-            tell(WaitingForFirst())
-        while not is_first and not self._has_one:
-            stop.check()
-            is_first = self._first.acquire(timeout=locks.PATIENCE)
-        try:
-            yield
-            self._has_one = True
-        finally:
-            if is_first:
-                self._first.release()
 
     def _open(self, slot: Slot, job: OpenEnvironment, stop: Stop, tell: Callable[[News], None]) -> Opened:
         environments = replace(self._environments.stopped_by(stop), environ={**self._environ, **slot.variables})
         stack = ExitStack()
         try:
-            with self._after_the_first(stop, tell):
+            with self._first.after(stop, tell):
                 return Opened(stack.enter_context(self._using(environments, job, tell)), stack)
         except (BuildUnusable, MachineFault):
             _check(slot)  # a health check on a card that is lost says nothing about the build
@@ -222,40 +127,76 @@ class LocalExecutor:
             finished = run_trial(
                 job.order, programs=programs, folder=folder, environ=environ, ahead=job.forking, stop=stop
             )
-            return finished if slot.watch is None else _beside(finished, slot.watch.end())
+            return finished if slot.watch is None else beside(finished, slot.watch.end())
         except GpuLost as lost:
             raise SlotLost(str(lost)) from lost
 
-    def _make_ahead(self) -> None:
+    def begin_ahead(self) -> None:
+        """What is made ahead gives way to trials."""
         # Of this thread, and so of every process that it starts (setpriority(2): on Linux of the thread).
         os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
-        while (job := self._ahead.orders.get()) is not None:
-            digest, started = job.key.digest, self._clock()
-            error: BaseException | None = None
-            stop, size = self._ahead.stops[digest]
-            try:
-                stop.check()
-                self._prepare(job, size, stop)
-            except BaseException as raised:  # noqa: BLE001  likewise
-                error = raised
-            ended = self._clock()
-            self._arrivals.put(AheadEnded(digest, error, ended - started, ended))
 
-    def _prepare(self, job: OpenEnvironment, size: int | None, stop: Stop) -> None:
-        def tell(step: Step) -> None:
-            self._arrivals.put(AheadTold(job.key.digest, step, self._clock()))
-
-        if not self._has_room((size or 0) * room.UNPACKED):
+    def make_ahead(self, job: OpenEnvironment, size: int | None, stop: Stop, tell: Callable[[Step], None]) -> None:
+        """Make an environment where there is room for it."""
+        if not has_room(self._environments, (size or 0) * room.UNPACKED):
             raise NoRoom
         with self._using(self._environments.stopped_by(stop), job, tell):
             pass
 
-    def _has_room(self, needed: int) -> bool:
-        """Whether there is room beside what is needed at the same time, so that nothing must go for it."""
-        root, most = self._environments.cache.root, self._environments.max_cache
-        if shutil.disk_usage(root).free < 2 * needed + SPARE:
-            return False
-        return most is None or room.size_of(root) + 2 * needed <= most
+
+@dataclass(slots=True)
+class LocalPlace:
+    """This machine, with its GPUs or as many slots as were asked for."""
+
+    opening: Opening
+    slots: Slots | None = None
+
+    def means(self, means: Means) -> Means:
+        """The devices of this machine are what is looked for anyway."""
+        return means
+
+    def environments(self, own: Environments) -> Environments:
+        """Trials run in those of this machine."""
+        return own
+
+    def open(self, sessions: Sequence[Session]) -> LocalExecutor:
+        """Slots for these sessions."""
+        from bisect_tool.runs.slots import open_slots
+
+        opening = self.opening
+        wait, jobs = opening.settings.wait_for_gpu, opening.settings.jobs
+        self.slots = open_slots(sessions, jobs, wait, opening.environ, opening.tell)
+        return self._executor(sessions, self.slots)
+
+    @property
+    def beside(self) -> Callable[[Sequence[Session]], LocalExecutor]:
+        """The same slots again, once they were opened."""
+        return lambda sessions: self._executor(sessions, self.slots) if self.slots else self.open(sessions)
+
+    def _executor(self, sessions: Sequence[Session], slots: Slots) -> LocalExecutor:
+        return LocalExecutor(slots.slots, sessions[0].environments, self.opening.environ)
+
+    def notes(self) -> tuple[str, ...]:
+        """The reports describe this machine."""
+        return ()
+
+    def close(self) -> None:
+        """Let go of the driver."""
+        if self.slots is not None and self.slots.nvml is not None:
+            self.slots.nvml.close()
+
+
+def open_place(opening: Opening) -> LocalPlace:
+    """This machine."""
+    return LocalPlace(opening)
+
+
+def has_room(environments: Environments, needed: int) -> bool:
+    """Whether there is room beside what is needed at the same time, so that nothing must go for it; `needed` in bytes."""
+    root, most = environments.cache.root, environments.max_cache
+    if shutil.disk_usage(root).free < 2 * needed + SPARE:
+        return False
+    return most is None or room.size_of(root) + 2 * needed <= most
 
 
 def _check(slot: Slot) -> None:
@@ -267,13 +208,14 @@ def _check(slot: Slot) -> None:
         raise SlotLost(str(lost)) from lost
 
 
-def _entered(context: AbstractContextManager[None]) -> ExitStack:
+def hold(path: Path, stop: Stop, tell: Callable[[News], None]) -> Held:
+    """Wait for a lock of this machine. Raises `Cancelled` once `stop` is set."""
     stack = ExitStack()
-    stack.enter_context(context)
-    return stack
+    stack.enter_context(locks.exclusive(path, lambda: tell(WaitingForLock()), stop))
+    return Held(stack)
 
 
-def _beside(finished: FinishedTrial, shared: Shared) -> FinishedTrial:
+def beside(finished: FinishedTrial, shared: Shared) -> FinishedTrial:
     """The trial, with what others held of its card."""
     observation = replace(finished.observation, gpu_others=shared.others, gpu_total=shared.total)
     return replace(finished, observation=observation)
