@@ -51,6 +51,7 @@ from bisect_tool.runs.spending import Ledger
 from bisect_tool.runs.stages import goes_to_commits, next_stage
 from bisect_tool.runs.starting import start_notes
 from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
+from bisect_tool.runs.surveys import Surveys
 from bisect_tool.runs.thin_session import ThinSession
 from bisect_tool.runs.watch import Watch
 from bisect_tool.runs.weighing import Weigher
@@ -147,6 +148,7 @@ class _Run:
     allowance: Allowance = field(default_factory=Allowance)
     ledger: Ledger = field(default_factory=lambda: Ledger(time.monotonic()))
     lost: set[int] = field(default_factory=set)
+    surveys: Surveys = field(default_factory=Surveys)
 
     def answer(self, specs: Sequence[ReadSpec]) -> tuple[Report, ...]:
         """Search every spec in its first channel, then those that have a finer one in that, and so on."""
@@ -206,7 +208,7 @@ class _Run:
         return session.fault is not None
 
     def _ask(self, spec: ReadSpec, stage: Stage | None = None) -> Asked:
-        return ask(spec, self.wishes, self._means(), stage)
+        return ask(spec, self.wishes, self._means(), stage, surveys=self.surveys)
 
     def _means(self) -> Means:
         return self.workshop.means(lambda line: self.tell(events.Notice(line)), refresh=self.wishes.refresh)
