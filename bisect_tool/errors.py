@@ -164,6 +164,12 @@ class RevisionUnknown(BisectError):
     status = 32
 
 
+class SpecsUnanswered(BisectError):
+    """`bisect batch`: at least one spec is invalid or failed by itself. The others are answered, see the results folder."""
+
+    status = 40
+
+
 class Interrupted(BisectError):
     """Ctrl-C or SIGTERM. Everything that had finished is stored."""
 

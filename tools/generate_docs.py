@@ -27,6 +27,10 @@ def exit_statuses() -> str:
         "Made from `bisect_tool/errors.py`. Every status has one meaning; 0 to 5 are answers of `bisect run`, the others end",
         "it early with a message that says what happened, where, and what to do next.",
         "",
+        "`bisect batch` ends with 0 when every spec is answered (exact, or nothing changes), 3 when some change is only narrowed",
+        "down, 5 when some spec could not be judged, 40 when some spec has no answer at all. What stops it early has the status",
+        "that it has in `bisect run`.",
+        "",
         "| status | name | meaning |",
         "|---|---|---|",
     ]

@@ -31,7 +31,7 @@ def choose_view(console: Console, *, plain: bool, quiet: bool) -> Iterator[View]
     if quiet:
         yield lambda _event: None
         return
-    with _outliving(console):
+    with outliving(console):
         if plain or not console.is_terminal:
             yield PlainView(console)
         else:
@@ -40,7 +40,7 @@ def choose_view(console: Console, *, plain: bool, quiet: bool) -> Iterator[View]
 
 
 @contextmanager
-def _outliving(console: Console) -> Iterator[None]:
+def outliving(console: Console) -> Iterator[None]:
     """Whoever watches may leave: a closed pipe or terminal must not end the run."""
     stream = console.file
     console.file = cast("IO[str]", _Departing(stream))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from bisect_tool.builds.seams import seams_of
 from bisect_tool.runs.references import check_references, reference_of
 from bisect_tool.runs.surveying import Means, Stage, Survey, Wishes, survey
+from bisect_tool.runs.surveys import Surveys
 from bisect_tool.search.knowledge import Question
 from bisect_tool.search.policy import Flakiness, Policy
 from bisect_tool.spec.model import Case
@@ -92,12 +93,21 @@ class Asked(Survey):
         )
 
 
-def ask(read: ReadSpec, wishes: Wishes, means: Means, stage: Stage | None = None, *, least: int = 2) -> Asked:
-    """Prepare the question of a spec, in its first channel unless `stage` says otherwise.
+def ask(
+    read: ReadSpec,
+    wishes: Wishes,
+    means: Means,
+    stage: Stage | None = None,
+    *,
+    least: int = 2,
+    surveys: Surveys | None = None,
+) -> Asked:
+    """Prepare the question of a spec, in its first channel unless `stage` says otherwise; `surveys` keeps those of the run.
 
     Raises `SpecError` for files of the repro, and what `survey` raises.
     """
     repro = read_repro(read)
-    found = survey(read.spec, read.folder, wishes, means, stage, least=least)
+    make = survey if surveys is None else surveys.survey
+    found = make(read.spec, read.folder, wishes, means, stage, least=least)
     check_references(read.spec, found.selection, str(read.path))
     return Asked(**{one.name: getattr(found, one.name) for one in fields(found)}, read=read, repro=repro, wishes=wishes)

@@ -81,7 +81,8 @@ class _Course:
 class Loop:
     """Drives `sessions` until none of them wants anything more.
 
-    `diary` hears of each decision; `weigh` is asked before each one whether a history says where to look first.
+    `diary` hears of each decision; `weigh` is asked before each one whether a history says where to look first. `spare` is
+    asked whether a fault ends one session alone, which then has it as its `fault`; `looked` hears how all stand.
     """
 
     sessions: Sequence[Session]
@@ -95,6 +96,8 @@ class Loop:
     diary: Diary | None = None
     weigh: Callable[[Session], None] = lambda _session: None
     lost: set[int] = field(default_factory=set)
+    spare: Callable[[Session, Exception], bool] = lambda _session, _error: False
+    looked: Callable[[Sequence[Asking]], None] = lambda _askings: None
     starting: Starting = field(init=False)
     _courses: dict[int, _Course] = field(default_factory=dict)
     _again: dict[int, Job] = field(default_factory=dict)
@@ -164,15 +167,45 @@ class Loop:
 
     def _decide(self, renewal: Renewal) -> None:
         """Give every free slot something to do, and call off what has become useless."""
-        decided = self._decide_alone if self._is_alone else self._decide_abreast
-        while decided(renewal):
+        while self._decided(renewal):
             pass
         self._has_news, self._may_look = False, True
 
-    def _askings(self) -> list[Asking]:
+    def _decided(self, renewal: Renewal) -> bool:
+        """Decide once; True when there is more to decide. What goes wrong with one question alone ends that one."""
+        try:
+            return self._decide_alone(renewal) if self._is_alone else self._decide_abreast(renewal)
+        except BisectError:
+            raise
+        except Exception:
+            if not self._spare_culprits():
+                raise
+            return True
+
+    def _spare_culprits(self) -> bool:
+        """Whether some of the questions alone cannot be decided upon, and are given up for it."""
+        found = False
         for session in self.sessions:
-            self.weigh(session)
-        return [session.asking() for session in self.sessions]
+            try:
+                choose([session.asking()])
+            except Exception as error:  # noqa: BLE001  whatever it is, it is kept as what ended the question
+                found = self.spare(session, error) or found
+        return found
+
+    def _askings(self) -> list[Asking]:
+        askings = [self._asking(session) for session in self.sessions]
+        self.looked(askings)
+        return askings
+
+    def _asking(self, session: Session) -> Asking:
+        try:
+            if session.fault is None:
+                self.weigh(session)
+            return session.asking()
+        except Exception as error:
+            if session.fault is not None or not self.spare(session, error):
+                raise
+            return session.asking()  # which wants nothing any more
 
     def _decide_alone(self, renewal: Renewal) -> bool:
         """With one slot: the build that is worth most to all sessions together; True when there is more to decide."""
@@ -228,12 +261,17 @@ class Loop:
     def _begin(self, slot: int, choice: Choice, under: Under, askings: Sequence[Asking]) -> None:
         """Serve the chosen build in a slot."""
         session, probe = self.sessions[choice.asking], choice.probe
-        self._refuse_repetition(slot, session, probe)
+        try:
+            self._refuse_repetition(slot, session, probe)
+        except MachineFault as error:
+            if not self.spare(session, error):
+                raise
+            return
         steps = _steps_left(askings)
         version, name = session.asked.builds[probe.build].version, self._name(slot)
         self.tell(events.BuildChosen(version, probe.purpose.value, steps, self.pace.seconds_left(steps), name))
         means = (self.cache, self.results, self.pace, self.ahead, self.starting, self.tell)
-        service = Service(self.sessions, *means, slot=name)
+        service = Service(self.sessions, *means, slot=name, spare=self.spare)
         course = _Course(under, session, probe.build, service, service.serve(session, probe))
         self._courses[slot] = course
         self.ahead.settle(askings, self._under)

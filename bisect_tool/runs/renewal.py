@@ -44,6 +44,8 @@ class Renewal:
         """
         changed = False
         for session in self.sessions:
+            if session.fault is not None:
+                continue
             for number in sorted({build for pair in session.boundaries() for build in pair}):
                 changed = self.renew(session, number) or changed
         if not changed:

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 
 from bisect_tool.builds.channel import Access
 from bisect_tool.builds.index_address import without_credentials
@@ -28,11 +29,11 @@ from bisect_tool.errors import (
 )
 from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
-from bisect_tool.reports.diagnosis import Diagnosis
-from bisect_tool.reports.report import Isolation, Report
+from bisect_tool.reports.report import Report
 from bisect_tool.runs.ahead import Ahead
 from bisect_tool.runs.allowance import Allowance
 from bisect_tool.runs.asking import Asked, ask
+from bisect_tool.runs.course import Course
 from bisect_tool.runs.diagnosing.clinic import Clinic
 from bisect_tool.runs.diary import Diary
 from bisect_tool.runs.executors import Executor
@@ -50,8 +51,11 @@ from bisect_tool.runs.spending import Ledger
 from bisect_tool.runs.stages import goes_to_commits, next_stage
 from bisect_tool.runs.starting import start_notes
 from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
+from bisect_tool.runs.surveys import Surveys
 from bisect_tool.runs.thin_session import ThinSession
+from bisect_tool.runs.watch import Watch
 from bisect_tool.runs.weighing import Weigher
+from bisect_tool.search.together import Asking
 from bisect_tool.settings import Settings
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.store.results import Results, open_results
@@ -110,45 +114,31 @@ class Stopped(Exception):
 
 
 def run_specs(
-    workshop: Workshop, specs: Sequence[ReadSpec], wishes: Wishes, tell: Callable[[events.Event], None]
+    workshop: Workshop,
+    specs: Sequence[ReadSpec],
+    wishes: Wishes,
+    tell: Callable[[events.Event], None],
+    watch: Watch | None = None,
 ) -> tuple[Report, ...]:
     """Answer all specs, sharing every installed build; gives their reports in the same order.
 
-    Raises `Stopped` when the machine or the user ends it before the answers are complete; a `BisectError` when it cannot
-    even begin.
+    Those of specs that `watch` has given up for a fault of their own are left out. Raises `Stopped` when the machine or the
+    user ends it before the answers are complete; a `BisectError` when it cannot even begin.
     """
     results = workshop.results()
     try:
-        return _Run(workshop, results, wishes, tell).answer(specs)
+        return _Run(workshop, results, wishes, tell, watch or Watch()).answer(specs)
     finally:
         results.close()
 
 
-@dataclass(slots=True)
-class _Course:
-    """How far one spec has come: the sessions and runs, one for each channel that was searched, the trials known before.
-
-    `notes` say why it went no further.
-    """
-
-    runs: list[str]
-    sessions: list[Session]
-    known: int
-    notes: list[str] = field(default_factory=list)
-    isolation: tuple[Isolation, ...] = ()
-    diagnoses: tuple[Diagnosis, ...] = ()
-
-    @property
-    def last(self) -> Session:
-        return self.sessions[-1]
-
-
-@dataclass(slots=True)
+@dataclass
 class _Run:
     workshop: Workshop
     results: Results
     wishes: Wishes
     tell: Callable[[events.Event], None]
+    watch: Watch
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     clock: float = field(default_factory=time.monotonic)
     pace: Pace = field(default_factory=Pace)
@@ -158,6 +148,7 @@ class _Run:
     allowance: Allowance = field(default_factory=Allowance)
     ledger: Ledger = field(default_factory=lambda: Ledger(time.monotonic()))
     lost: set[int] = field(default_factory=set)
+    surveys: Surveys = field(default_factory=Surveys)
 
     def __post_init__(self) -> None:
         self.place = open_place(Opening(self.workshop.settings, self.workshop.environ, self.tell))
@@ -174,20 +165,16 @@ class _Run:
         self.allowance.limit = self.workshop.settings.max_downloads
         if why := copies_because(self.workshop.cache, self.workshop.environ):
             self.tell(events.Notice(why))
-        courses = [self._begin(Session(self._ask_first(spec), self.results, environments, self.pace)) for spec in specs]
-        for course in courses:
-            recent = course.last.asked.recent
-            if recent is not None and recent.is_kept:
-                course.notes.append(recent.note())
+        courses = [course for spec in specs if (course := self._taken_up(spec, environments)) is not None]
         going = courses
         try:
             while going:
                 self._search(going)
-                going = [course for course in going if self._go_on(course, environments)]
+                going = [course for course in going if not course.is_spared and self._go_on(course, environments)]
             for course in courses if self.wishes.isolate else ():
-                self._isolate(course)
+                self._with_watch(course, self._isolate)
             for course in courses if self.wishes.diagnose else ():
-                self._diagnose(course)
+                self._with_watch(course, self._diagnose)
         except BisectError as error:
             raise Stopped(error, self._reports(courses, unfinished=True)) from error
         except KeyboardInterrupt as stop:
@@ -199,8 +186,37 @@ class _Run:
             # The answers are there, only the commits are still being read.
             return self._reports(courses, unfinished=False)
 
+    def _taken_up(self, spec: ReadSpec, environments: Environments) -> Course | None:
+        """The course of a spec, None when the spec is given up for a fault of its own."""
+        try:
+            course = self._begin(Session(self._ask_first(spec), self.results, environments, self.pace))
+        except Exception as error:
+            if not self.watch.spares(spec, error, is_begun=False):
+                raise
+            return None
+        recent = course.last.asked.recent
+        if recent is not None and recent.is_kept:
+            course.notes.append(recent.note())
+        return course
+
+    def _with_watch(self, course: Course, do: Callable[[Course], None]) -> None:
+        """Do something for a course that was not given up; a fault of its own gives it up."""
+        if course.is_spared:
+            return
+        try:
+            do(course)
+        except Exception as error:
+            if not self._spare(course.last, error):
+                raise
+
+    def _spare(self, session: Session, error: Exception) -> bool:
+        """Whether a fault ends the spec of a session alone; it is remembered there."""
+        if session.fault is None and self.watch.spares(session.asked.read, error, is_begun=True):
+            session.fault = error
+        return session.fault is not None
+
     def _ask(self, spec: ReadSpec, stage: Stage | None = None) -> Asked:
-        return ask(spec, self.wishes, self._means(), stage)
+        return ask(spec, self.wishes, self._means(), stage, surveys=self.surveys)
 
     def _means(self) -> Means:
         means = self.workshop.means(lambda line: self.tell(events.Notice(line)), refresh=self.wishes.refresh)
@@ -216,15 +232,15 @@ class _Run:
                 continue
         return self._ask(spec, Stage(given.channel[-1], given.from_, given.to))
 
-    def _begin(self, session: Session) -> _Course:
+    def _begin(self, session: Session) -> Course:
         from bisect_tool.runs.estimate import estimate_of  # which knows the workshop
 
-        course = _Course([], [], 0)
+        course = Course([], [], 0)
         self._add(course, session)
         self.ledger.estimate(estimate_of(session))
         return course
 
-    def _add(self, course: _Course, session: Session) -> None:
+    def _add(self, course: Course, session: Session) -> None:
         """Load a session, tell that it starts, and count the trials that were known before."""
         name, spec = uuid.uuid4().hex, session.asked.spec
         self.results.start_run(name, spec=spec.name, repro=session.asked.repro.digest, package=spec.package)
@@ -234,7 +250,7 @@ class _Run:
         course.sessions.append(session)
         course.known += len(session.taken)
 
-    def _search(self, courses: Sequence[_Course]) -> None:
+    def _search(self, courses: Sequence[Course]) -> None:
         workshop, sessions = self.workshop, [course.last for course in courses]
         executor = self._executor(sessions)
         most = 0 if compares_numbers(sessions) else workshop.settings.ahead
@@ -244,13 +260,37 @@ class _Run:
         scout = Scout(self._search_thin, self.tell)
         if self.place.beside is not None:
             scout.scout(sessions)
+
+        def looked(askings: Sequence[Asking]) -> None:
+            self._give_answers(courses, askings)
+
         while True:
             ahead = Ahead(executor, sessions, self.allowance, self.ledger, self.tell, most)
-            means = (executor, ahead, self.ledger, self.tell, self.pace, diary, weigh, self.lost)
+            means = (executor, ahead, self.ledger, self.tell, self.pace, diary, weigh, self.lost, self._spare, looked)
             Loop(sessions, workshop.cache, self.results, *means).run()
             if not scout.look_again(sessions):
                 break
         self.ledger.ended = time.monotonic()
+
+    def _give_answers(self, courses: Sequence[Course], askings: Sequence[Asking]) -> None:
+        """Report the specs for which nothing more is wanted, where somebody waits for each."""
+        if not self.watch.is_patient or self.wishes.isolate or self.wishes.diagnose:
+            return
+        for course, asking in zip(courses, askings, strict=True):
+            last = course.last
+            is_over = last.asked.stage.channel == last.asked.spec.channel[-1] != COMMITS
+            if is_over and not asking.wants and not last.waits and course.given is None:
+                self._with_watch(course, lambda one: self._give(one, None, is_last=False))
+
+    def _give(self, course: Course, history: HistoryReader | None, *, is_last: bool) -> None:
+        """Report a spec, unless the report that was given before still holds."""
+        stand = course.stand
+        if course.given is not None and course.given[0] == stand and not course.has_commits(history):
+            self.watch.answered(course.last.asked.read, course.given[1], is_last=is_last)
+            return
+        report = self._report(course, unfinished=False, history=history)
+        course.given = stand, report
+        self.watch.answered(course.last.asked.read, report, is_last=is_last)
 
     def _search_thin(self, sessions: Sequence[ThinSession]) -> None:
         """Search thin builds, beside whatever is made ahead; nothing of that goes into the record of the run."""
@@ -284,7 +324,7 @@ class _Run:
         self.executor = None
         self.place.close()
 
-    def _go_on(self, course: _Course, environments: Environments) -> bool:
+    def _go_on(self, course: Course, environments: Environments) -> bool:
         """Take up the next channel of a spec; False when there is none, or nothing to look closer at."""
         means = self._means()
         try:
@@ -309,7 +349,7 @@ class _Run:
             self.reader = HistoryReader(self._means().history, lambda line: tell(events.Notice(line)))
         return self.reader
 
-    def _isolate(self, course: _Course) -> None:
+    def _isolate(self, course: Course) -> None:
         """Cross tests on the last whole builds that a spec came to."""
         whole = [session for session in course.sessions if session.asked.stage.channel != COMMITS]
         if whole:
@@ -320,7 +360,7 @@ class _Run:
                 "no cross tests were made: they need two whole builds of one Python with a change that is not flaky"
             )
 
-    def _diagnose(self, course: _Course) -> None:
+    def _diagnose(self, course: Course) -> None:
         """Which part of the compiler makes the changes that the last channel with any has shown."""
         shown = next((one for one in reversed(course.sessions) if one.boundaries()), None)
         if shown is not None:
@@ -333,35 +373,48 @@ class _Run:
             )
 
     def _reports(
-        self, courses: Sequence[_Course], *, unfinished: bool, history: HistoryReader | None = None
+        self, courses: Sequence[Course], *, unfinished: bool, history: HistoryReader | None = None
     ) -> tuple[Report, ...]:
-        uv = self.workshop.uv.version()
         made = []
         for course in courses:
-            circumstances = Circumstances(
-                started=self.started,
-                elapsed=time.monotonic() - self.clock,
-                cache=str(self.workshop.cache.root),
-                uv=uv,
-                repeat=repeat_command(course.sessions[0].asked, self.workshop.settings),
-                trials_known=course.known,
-                unfinished=unfinished,
-                notes=(*course.notes, *self.place.notes(), *_start_notes(course)),
-                isolation=course.isolation,
-                diagnoses=course.diagnoses,
-                time=self.ledger.part(self.allowance.arrived, time.monotonic())
-                if self.ledger.trials or self.ledger.stretches
-                else None,
-            )
-            report = report_of(course.sessions, circumstances, history)
-            for run in course.runs:
-                self.results.end_run(run, report.outcome, report.model_dump(mode="json"))
-            self.tell(events.RunFinished(report.outcome))
-            made.append(report)
+            if unfinished and course.given is None and not course.is_spared:
+                course.given = None, self._report(course, unfinished=True)
+            elif not unfinished:
+                self._with_watch(course, lambda one: self._give(one, history, is_last=True))
+            if course.given is not None and not course.is_spared:
+                made.append(course.given[1])
         return tuple(made)
 
+    def _report(self, course: Course, *, unfinished: bool, history: HistoryReader | None = None) -> Report:
+        is_alone = not self.watch.is_patient  # where each is reported by itself, the time is that of all of them
+        circumstances = Circumstances(
+            started=self.started,
+            elapsed=time.monotonic() - self.clock,
+            cache=str(self.workshop.cache.root),
+            uv=self.uv_version,
+            repeat=repeat_command(course.sessions[0].asked, self.workshop.settings),
+            trials_known=course.known,
+            unfinished=unfinished,
+            notes=(*course.notes, *self.place.notes(), *_start_notes(course)),
+            isolation=course.isolation,
+            diagnoses=course.diagnoses,
+            time=self.ledger.part(self.allowance.arrived, time.monotonic())
+            if is_alone and (self.ledger.trials or self.ledger.stretches)
+            else None,
+        )
+        report = report_of(course.sessions, circumstances, history)
+        for run in course.runs:
+            self.results.end_run(run, report.outcome, report.model_dump(mode="json"))
+        self.tell(events.RunFinished(report.outcome))
+        return report
 
-def _start_notes(course: _Course) -> tuple[str, ...]:
+    @cached_property
+    def uv_version(self) -> str:
+        """The version of uv, asked once."""
+        return self.workshop.uv.version()
+
+
+def _start_notes(course: Course) -> tuple[str, ...]:
     """How trials were started in any of its channels, each sentence once."""
     return tuple(dict.fromkeys(note for one in course.sessions for note in start_notes(one)))
 

@@ -14,11 +14,21 @@ from dataclasses import dataclass, field
 
 from bisect_tool.environments.cache_folder import CacheFolder
 from bisect_tool.environments.environment import BuildUnusable, Environment, EnvironmentKey
-from bisect_tool.errors import CommandFault, MachineFault
+from bisect_tool.errors import CommandFault, MachineFault, RequirementsUnmet
 from bisect_tool.reports import events
 from bisect_tool.runs.ahead import Ahead
 from bisect_tool.runs.comparing import Note
-from bisect_tool.runs.executors import Held, HoldLock, Job, Opened, OpenEnvironment, RanTrial, Result, RunTrial
+from bisect_tool.runs.executors import (
+    Held,
+    HoldLock,
+    Job,
+    Opened,
+    OpenEnvironment,
+    RanTrial,
+    Result,
+    RunTrial,
+    SlotLost,
+)
 from bisect_tool.runs.judging import as_values, shortened, verdict_of
 from bisect_tool.runs.measuring import Bench, ReferenceUnusable, machine_since_start, measure
 from bisect_tool.runs.pace import Pace
@@ -29,6 +39,7 @@ from bisect_tool.runs.starting import Starting, needs_fresh
 from bisect_tool.search.planner import Probe, Purpose
 from bisect_tool.search.states import Passing, State
 from bisect_tool.spec.repro import case_digest
+from bisect_tool.stopping import Cancelled
 from bisect_tool.store.results import Results, StoredTrial
 from bisect_tool.trials.failure import MachineAtFault, Verdict
 from bisect_tool.trials.trial import FinishedTrial, Forking, TrialOrder
@@ -41,7 +52,8 @@ Doing = Generator[Job, Result, None]
 class Service:
     """What one slot does with one build. `slot` is its name where there are several.
 
-    `work` is the environment that is being made, and `waits_for` what the lock stands for that is being waited for.
+    `work` is the environment that is being made, and `waits_for` what the lock stands for that is being waited for. `spare` is
+    asked whether a fault ends a session alone.
     """
 
     sessions: Sequence[Session]
@@ -54,6 +66,7 @@ class Service:
     slot: str | None = None
     work: Work = field(default_factory=Work)
     waits_for: str = ""
+    spare: Callable[[Session, Exception], bool] = lambda _session, _error: False
 
     def serve(self, session: Session, probe: Probe) -> Doing:
         """Open the environment of the probe's build and serve every session that wants it."""
@@ -63,9 +76,35 @@ class Service:
                 environment = yield from self._open(stack, session, probe.build)
                 stack.enter_context(self.starting.holding(environment))
                 for other in self.sessions:
-                    yield from self._serve(other, key.digest, environment, probe if other is session else None)
+                    chosen = probe if other is session and session.fault is None else None
+                    yield from self._spared(other, self._serve(other, key.digest, environment, chosen))
         except BuildUnusable as unusable:
             self._mark_unusable(key.digest, str(unusable))
+        except (Cancelled, SlotLost):
+            raise
+        except Exception as error:
+            if session.fault is not None or not self._gives_up(session, probe.build, error):
+                raise
+
+    def _spared(self, session: Session, doing: Doing) -> Doing:
+        """`doing`, which serves `session`: a fault of that one alone does not end what the others want here."""
+        try:
+            yield from doing
+        except (Cancelled, SlotLost, BuildUnusable):
+            raise
+        except Exception as error:
+            if not self.spare(session, error):
+                raise
+
+    def _gives_up(self, session: Session, number: int, error: Exception) -> bool:
+        """Whether an environment that cannot be made ends only the sessions which need one like it."""
+        setting, package = session.asked.setting_of(number), session.asked.spec.package
+        alike = [session]
+        if isinstance(error, RequirementsUnmet):  # true of every build
+            others = (one for one in self.sessions if one.asked.spec.package == package and one is not session)
+            alike += [one for one in others if setting in one.asked.settings and one.fault is None]
+        spared = [self.spare(one, error) for one in alike]
+        return all(spared)
 
     def _open(self, stack: ExitStack, session: Session, number: int) -> Generator[Job, Result, Environment]:
         """The environment of a build, made where needed, until `stack` is closed. Raises `BuildUnusable`."""

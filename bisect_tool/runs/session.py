@@ -58,7 +58,7 @@ class Session:
     `replaced` are the versions whose files turned out to be other ones than the listing named. `hidden` are environments that
     are here ahead of need, by digest: no decision takes notice of them. `hints` and `thin` are what a thin search before this
     one has left (`scouting`); `waits`: another one is to come before a second look. `fresh_only` says why trials that were
-    forked do not count; empty as long as they do.
+    forked do not count; empty as long as they do. `fault` is what has ended this question alone: it wants nothing more.
     """
 
     asked: Asked
@@ -78,6 +78,7 @@ class Session:
     thin: ThinLook | None = None
     waits: bool = False
     fresh_only: str = ""
+    fault: Exception | None = None
     comparisons: Comparisons = field(init=False)
     late: LateErrors = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
@@ -310,7 +311,8 @@ class Session:
             numbers = range(len(self.asked.builds))
             self._environments = _one_object(tuple(self.asked.environment_key(number).digest for number in numbers))
         known = self.known()
-        return Asking(self.asked.question, known, self.asked.policy, self._environments, self._wants_of(known))
+        wants = self._wants_of(known) if self.fault is None else Wants()
+        return Asking(self.asked.question, known, self.asked.policy, self._environments, wants)
 
     def _wants_of(self, known: Known) -> Wants:
         """What the question wants, computed anew only when there is news: with hundreds of questions most have none."""
@@ -344,6 +346,8 @@ class Session:
 
     def wanted_in(self, environment: str) -> Probe | None:
         """What is worth running in the open environment of that digest; None for nothing."""
+        if self.fault is not None:
+            return None
         asking = self.asking()
         builds = (build for build, digest in enumerate(asking.environments) if digest == environment)
         found = (probe_on(asking.question, asking.known, build, asking.policy) for build in builds)

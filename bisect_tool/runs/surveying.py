@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 from bisect_tool.builds.bounds import Selection, select
 from bisect_tool.builds.build import Build, Listing, Span, Wanted
@@ -52,15 +53,25 @@ class Wishes:
     refresh: bool = True
 
 
+class FindPython(Protocol):
+    """As `find_interpreter`."""
+
+    def __call__(self, wanted: str | None, uv: Uv, *, keep_environment: bool = False) -> Interpreter:
+        """The interpreter."""
+
+
 @dataclass(frozen=True, slots=True)
 class Means:
-    """How questions are prepared: where channels and histories may look, uv, the environment, who looks for the device."""
+    """How questions are prepared: where channels and histories may look, uv, the environment, and who finds what is here."""
 
     access: Access
     history: HistoryAccess
     uv: Uv
     environ: Mapping[str, str] = field(repr=False)
     find_device: Callable[[Sequence[str], Mapping[str, str]], Device] = choose_device
+    find_python: FindPython = find_interpreter
+    find_spares: Callable[[Interpreter, Uv], tuple[str, ...]] = spare_pythons
+    open_channel: Callable[[str, Access], Channel] = open_channel
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +176,10 @@ def survey(
     device = means.find_device(spec.device, means.environ)
     project = read_source(spec.source) if spec.source else known_project(spec.package)
     is_system = spec.base == "system"
-    interpreter = find_interpreter(_from_spec(spec.python, folder), means.uv, keep_environment=is_system)
+    interpreter = means.find_python(_from_spec(spec.python, folder), means.uv, keep_environment=is_system)
     may_change = spec.python is None and not is_system and stage.channel == "nightly"
-    spare = spare_pythons(interpreter, means.uv) if may_change else ()
-    channel = open_channel(stage.channel, _access_of(spec, stage, means))
+    spare = means.find_spares(interpreter, means.uv) if may_change else ()
+    channel = means.open_channel(stage.channel, _access_of(spec, stage, means))
     wanted = Wanted(
         package=project.source_name(spec.package) if project and stage.channel == COMMITS else spec.package,
         target=target_for(interpreter.version, free_threaded=interpreter.free_threaded),
@@ -187,7 +198,7 @@ def survey(
     revised = revise(selected, channel, project, means.history, means.access.tell)
     pythons = {build.python for build in revised.selection.builds if build.python is not None}
     interpreters: dict[str | None, Interpreter] = {None: interpreter}
-    interpreters |= {python: find_interpreter(python, means.uv) for python in sorted(pythons)}
+    interpreters |= {python: means.find_python(python, means.uv) for python in sorted(pythons)}
     return Survey(
         spec,
         stage,

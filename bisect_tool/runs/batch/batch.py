@@ -1,0 +1,139 @@
+"""A batch: many specs in one run, each with its result, whatever becomes of the others."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bisect_tool.errors import BisectError, SpecError, interrupted
+from bisect_tool.reports import events
+from bisect_tool.reports.batch.line import ErrorPart, SpecLine, line_of
+from bisect_tool.reports.batch.progress import BatchView
+from bisect_tool.reports.cleaning import clean
+from bisect_tool.reports.report import Report
+from bisect_tool.reports.writing import write
+from bisect_tool.runs.batch.finding import Member
+from bisect_tool.runs.batch.folder import ResultsFolder, earlier_lines, now, open_folder
+from bisect_tool.runs.batch.groups import groups_of
+from bisect_tool.runs.batch.own_faults import OwnFaults
+from bisect_tool.runs.run import Stopped, Workshop, run_specs
+from bisect_tool.runs.surveying import Wishes
+from bisect_tool.runs.watch import Watch
+from bisect_tool.spec.reading import ReadSpec
+from bisect_tool.spec.repro import read_repro
+
+DEFECT = "defect.txt"
+
+
+@dataclass(slots=True)
+class Batch(Watch):
+    """The specs of a batch and the folder of their results; `finish` may add to the line of a spec before it is kept."""
+
+    workshop: Workshop
+    members: Sequence[Member]
+    wishes: Wishes
+    folder: ResultsFolder
+    view: BatchView
+    finish: Callable[[SpecLine, Report], SpecLine] = lambda line, _report: line
+    is_patient = True
+    _names: dict[Path, str] = field(default_factory=dict)
+    _kept: dict[str, Report] = field(default_factory=dict)
+    _faults: OwnFaults = field(default_factory=OwnFaults)
+
+    def run(self) -> list[SpecLine]:
+        """Answer every spec that can be answered; gives all lines.
+
+        Raises the `BisectError` of the machine or the user that ends it early; the folder then has what is known so far.
+        """
+        open_folder(self.folder.path)
+        self._names = {member.path: member.name for member in self.members}
+        self._take_over()
+        self.view.began(len(self.members))
+        try:
+            for member in self.members:
+                if member.error is not None:
+                    self._refuse(member.name, member.path, member.error, "invalid")
+            for group in groups_of([one.read for one in self.members if one.read is not None], self.workshop):
+                self._answer(group)
+        except KeyboardInterrupt as stop:
+            raise interrupted() from stop
+        finally:
+            self.folder.tell()
+            self.view.finished()
+        return list(self.folder.lines.values())
+
+    def _take_over(self) -> None:
+        """Lines of an earlier batch stand until this one has its own, if they are about the same repro."""
+        earlier = earlier_lines(self.folder.path, self._names.values())
+        for member in self.members if earlier else ():
+            line = earlier.get(member.name)
+            if line is not None and member.read is not None and line.is_answered:
+                with suppress(SpecError):
+                    if read_repro(member.read).digest == line.digest:
+                        self.folder.lines[line.name] = line
+
+    def _answer(self, specs: Sequence[ReadSpec]) -> None:
+        try:
+            run_specs(self.workshop, specs, self.wishes, self._heard, self)
+        except Stopped as stopped:
+            shown = {clean(str(path)): name for path, name in self._names.items()}
+            for report in stopped.reports:
+                if report.outcome == "unfinished":
+                    self._keep(shown[report.spec.path or ""], report)
+            raise stopped.error from stopped
+
+    def _heard(self, event: events.Event) -> None:
+        if isinstance(event, events.TrialFinished):
+            self._faults.went_well()
+        self.view(event)
+
+    def spares(self, spec: ReadSpec, error: Exception, *, is_begun: bool) -> bool:
+        """Whether `error` ends `spec` alone; its line says so then."""
+        if not self._faults.is_own(error, is_begun=is_begun):
+            return False
+        self._refuse(self._names[spec.path], spec.path, error, "failed", spec)
+        return True
+
+    def answered(self, spec: ReadSpec, report: Report, *, is_last: bool) -> None:  # noqa: ARG002  both are kept
+        """Keep the report of a spec; one that is kept already is not written again."""
+        self._keep(self._names[spec.path], report)
+
+    def _keep(self, name: str, report: Report) -> None:
+        before = self.folder.lines.get(name)
+        if before is not None and self._kept.get(name) is report:
+            return
+        self._kept[name] = report
+        self.folder.keep(name, report, self.workshop.cache.root)
+        line = line_of(report, name=name, folder=self.folder.folder_of(name), ended=now())
+        self._tell(self.finish(line, report))
+
+    def _refuse(self, name: str, path: Path, error: Exception, status: str, spec: ReadSpec | None = None) -> None:
+        part = _error_part(error)
+        if not isinstance(error, BisectError):
+            text = "".join(traceback.format_exception(error))
+            write(self.folder.path / self.folder.folder_of(name) / DEFECT, text)
+        values = {"name": name, "path": str(path), "status": status, "error": part, "ended": now()}
+        if spec is not None:
+            own = spec.spec
+            values |= {"spec": own.name, "title": own.title, "package": own.package, "channel": own.channel[0]}
+        self._tell(SpecLine.model_validate(values))
+
+    def _tell(self, line: SpecLine) -> None:
+        self.folder.add(line)
+        self.view.ended(line)
+
+
+def _error_part(error: Exception) -> ErrorPart:
+    if isinstance(error, BisectError):
+        kind = type(error).__name__
+        return ErrorPart(kind=kind, status=error.status, what=error.what, where=error.where, advice=error.advice)
+    return ErrorPart(
+        kind="defect",
+        status=BisectError.status,
+        what=f"bisect has a defect: {type(error).__name__}: {error}",
+        where=DEFECT,
+        advice=f"report the file {DEFECT} in the folder of this spec; everything learned so far is stored",
+    )
