@@ -27,8 +27,7 @@ RUN python3 -m venv /tools \
 COPY requirements.lock ./
 COPY deploy/image/postgres.lock deploy/image/
 RUN /tools/bin/pip --python /opt/bisect/bin/python install --no-cache-dir --disable-pip-version-check --no-deps --require-hashes \
-        --requirement requirements.lock --requirement deploy/image/postgres.lock \
-    && find /opt/bisect/lib -type d -name tests -path '*/site-packages/*' -prune -exec rm -rf '{}' +
+        --requirement requirements.lock --requirement deploy/image/postgres.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY bisect_tool bisect_tool
 RUN /tools/bin/pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheel . \
@@ -55,12 +54,16 @@ RUN useradd --uid 10001 --gid 0 --create-home --home-dir /home/bisect --shell /u
     && chown 10001:0 /cache /results \
     && chmod 2775 /cache /results \
     && chmod -R g=u /home/bisect
+# Everything that grows lies on the volume: uv's cache, and the Pythons that it fetches where a spec asks for another one. The
+# root can be read-only then, with a /tmp that can be written.
 # NVIDIA's container runtime brings the driver's libraries and nvidia-smi when it finds these two; the CUDA libraries come with torch.
 ENV PATH=/opt/bisect/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin \
     HOME=/home/bisect \
     LANG=C.UTF-8 \
     PYTHONUNBUFFERED=1 \
     BISECT_CACHE=/cache \
+    UV_CACHE_DIR=/cache/uv \
+    UV_PYTHON_INSTALL_DIR=/cache/python \
     NVIDIA_VISIBLE_DEVICES=all \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility
 ARG VERSION=unknown

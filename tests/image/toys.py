@@ -35,9 +35,9 @@ class Toys:
         self._publish("toy", 12, {number: {"main": FAILS} for number in range(7, 12)})
         self._publish("slow", 6, {number: {"main": "sleep 2"} for number in range(6)})
         self._publish("compiled", 2, {})
-        toy_script(self.specs, name="toy.py")
-        toy_script(self.specs, name="slow.py", module="slow")
-        (self.specs / "compiled.py").write_text(COMPILES)
+        toy_script(self.specs, name="repro_toy.py")
+        toy_script(self.specs, name="repro_slow.py", module="slow")
+        (self.specs / "repro_compiled.py").write_text(COMPILES)
         for name in ("toy", "slow", "compiled"):
             self._spec(name)
 
@@ -55,4 +55,4 @@ class Toys:
 
     def _spec(self, name: str) -> None:
         keys = {"name": name, "package": name, "channel": "wheelhouse", "from": "1.0", "flaky": "no", "device": "cpu"}
-        (self.specs / f"{name}.yaml").write_text(json.dumps({**keys, "script": f"{name}.py", "timeout": 60}))
+        (self.specs / f"{name}.yaml").write_text(json.dumps({**keys, "script": f"repro_{name}.py", "timeout": 60}))
