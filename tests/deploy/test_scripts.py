@@ -14,7 +14,6 @@ SCRIPTS = [
     DEPLOY / "action" / "run",
     DEPLOY / "image" / "lock",
     ROOT / ".ci" / "run",
-    ROOT / "tools" / "set-up",
 ]
 
 
