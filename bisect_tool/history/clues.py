@@ -10,7 +10,10 @@ from enum import StrEnum
 from bisect_tool.history.parts import Part
 from bisect_tool.history.words import words_of, words_of_code
 
-_FRAME = re.compile(r'File "(?P<file>[^"\n]+)", line \d+, in (?P<function>[^\n]+)')
+# A traceback has a comma behind the line and its innermost place last; faulthandler, at a crash or a timeout, neither.
+_FRAME = re.compile(r'File "(?P<file>[^"\n]+)", line \d+(?P<comma>,?) in (?P<function>[^\n]+)')
+# What faulthandler writes above the places; that a process was aborted is often what this tool did to it.
+_STACK_HEAD = re.compile(r"\s*(?:Current thread|Thread) 0x[0-9a-f]+ |Fatal Python error: Aborted")
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/")
 _MADE_UP = re.compile(r"^<|/(?:torchinductor_|__pycache__)|/tmp/")
 _STANDARD = re.compile(r"/lib/python3(?:\.\d+)?/(?!.*-packages/)")
@@ -87,16 +90,20 @@ def collect_clues(
 
 
 def frames_in(text: str) -> tuple[Frame, ...]:
-    """The places of Python tracebacks in a text that lie in installed packages, in their order, the innermost last."""
-    frames = []
+    """The places of Python tracebacks in a text that lie in installed packages, in their order, the innermost last.
+
+    Behind them come those that faulthandler printed when the process was ended.
+    """
+    raised: list[Frame] = []
+    ended: list[Frame] = []
     for found in _FRAME.finditer(text):
         place = found["file"].replace("\\", "/")
         file = _INSTALLED.sub("", place)
         # Only what is below site-packages is looked at: the environment itself may lie in /tmp.
         if _STANDARD.search(place) or file == place or _MADE_UP.search(file):
             continue
-        frames.append(Frame(file, found["function"].strip()))
-    return tuple(frames)
+        (raised if found["comma"] else ended).append(Frame(file, found["function"].strip()))
+    return (*raised, *reversed(ended))
 
 
 def _without_frames(text: str) -> str:
@@ -105,6 +112,6 @@ def _without_frames(text: str) -> str:
     for line in text.split("\n"):
         is_frame = bool(_FRAME.search(line))
         below = is_frame or (below and line.startswith("    "))
-        if not below:
+        if not below and not _STACK_HEAD.match(line):
             kept.append(line)
     return "\n".join(kept)

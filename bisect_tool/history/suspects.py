@@ -22,7 +22,7 @@ from bisect_tool.history.words import words_of, words_of_paths
 class Weights:
     """The points for each kind of clue."""
 
-    innermost: float = 10.0  # touches the file where the exception came up
+    innermost: float = 10.0  # touches the file where the failure came up
     outward: float = 0.8  # … each frame further out counts this much of the one inside it
     named_file: float = 8.0  # touches a file that the compiler bisector or a person named
     named_folder: float = 1.5  # touches something in a folder that was named: the compiler, when eager is right
@@ -166,7 +166,7 @@ def _by_files(entry: Listed, clues: Clues, rarity: _Rarity, weights: Weights) ->
     points = dict(_points_of_frames(clues, weights))
     hits = [(points[f] * rarity.of_file(p) * spread, f, p) for p in paths for f in points if _is_file(p, f)]
     for number, (score, frame, _) in enumerate(sorted(hits, reverse=True)[:3]):
-        where = "the exception came up" if frame == next(iter(points)) else "the traceback passes"
+        where = "the failure came up" if frame == next(iter(points)) else "the traceback passes"
         yield Reason(f"touches {frame}, where {where}", score if number == 0 else score / 3)
     for named in clues.files:
         if found := next((path for path in paths if _is_file(path, named)), None):

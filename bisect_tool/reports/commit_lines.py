@@ -70,18 +70,28 @@ def _ruled_out(reasons: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def look_first(at: Boundary, suspicion: Suspicion | None) -> str | None:
-    """One sentence that names the commit to look at first; None when there is none with more than a faint reason."""
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """The commit to look at first at a change, and `text`: one sentence that says so."""
+
+    sha: str
+    text: str
+
+
+def look_first(at: Boundary, suspicion: Suspicion | None) -> FirstLook | None:
+    """The commit to look at first; None when there is none with more than a faint reason."""
     if at.commits is None or not at.commits.rows:
         return None
     shown = show_commits(at.commits, suspicion)
     ends = f"between {at.before} and {at.after}"
     if len(shown.every) == 1:
-        return f"{ends[:1].upper()}{ends[1:]} is one commit: {_named(shown.every[0])}."
+        return FirstLook(shown.every[0].sha, f"{ends[:1].upper()}{ends[1:]} is one commit: {_named(shown.every[0])}.")
     best = suspicion.suspects[0] if suspicion and suspicion.suspects else None
     if best is None or best.points < FAINT or not shown.first:
         return None
-    return f"Of the {shown.heading} {ends} look first at {_named(shown.first[0])}: it {shown.first[0].reasons[0]}."
+    first = shown.first[0]
+    why = first.reasons[0] if first.reasons[0].startswith("its ") else f"it {first.reasons[0]}"
+    return FirstLook(first.sha, f"Of the {shown.heading} {ends} look first at {_named(first)}: {why}.")
 
 
 def _named(one: ShownCommit) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from bisect_tool.reports import timeline
@@ -15,8 +15,9 @@ from bisect_tool.reports.report import Appeared, Boundary, CasePart, Entry, Epis
 
 def summarize(report: Report) -> tuple[str, ...]:
     """The answer in sentences, one for each failure, then what limits it."""
+    told: set[tuple[str, str, str]] = set()
     found = tuple(
-        text for failure in report.failures for text in (of_failure(failure, report), *_look(failure, report))
+        text for failure in report.failures for text in (of_failure(failure, report), *_look(failure, report, told))
     )
     match report.outcome:
         case "exact" | "narrowed":
@@ -44,11 +45,18 @@ def boundary(before: str | None, after: str | None, report: Report) -> Boundary 
     return next((item for item in report.boundaries if (item.before, item.after) == (before, after)), None)
 
 
-def _look(failure: Failure, report: Report) -> tuple[str, ...]:
-    """For each change of a failure, the commit to look at first, as far as one is known."""
-    ends = [end for episode in failure.episodes for end in (episode.appeared, episode.fixed)]
-    found = [look_first(at, end.suspicion) for end in ends if (at := boundary(*_sides(end), report)) is not None]
-    return tuple(text for text in found if text)
+def _look(failure: Failure, report: Report, told: set[tuple[str, str, str]]) -> Iterator[str]:
+    """For each change of a failure, the commit to look at first, as far as one is known and was not `told` already.
+
+    A failure that changed into another one, and one that several cases show, have a change in common.
+    """
+    for end in (end for episode in failure.episodes for end in (episode.appeared, episode.fixed)):
+        at = boundary(*_sides(end), report)
+        look = look_first(at, end.suspicion) if at is not None else None
+        if at is None or look is None or (key := (at.before, at.after, look.sha)) in told:
+            continue
+        told.add(key)
+        yield look.text
 
 
 def _sides(end: Appeared | Fixed) -> tuple[str | None, str | None]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
 from bisect_tool.builds.seams import seams_of
+from bisect_tool.runs.looked_at import looked_at
 from bisect_tool.runs.references import check_references, reference_of
 from bisect_tool.runs.surveying import Means, Stage, Survey, Wishes, survey
 from bisect_tool.runs.surveys import Surveys
@@ -22,12 +23,14 @@ class Asked(Survey):
     """A question that is ready to be searched, over the builds of a survey.
 
     `weights` says how likely a change lies between each build and the one before, as a history tells it; None: alike.
+    `named` are the builds that the spec wants to be looked at.
     """
 
     read: ReadSpec
     repro: Repro
     wishes: Wishes
     weights: tuple[float, ...] | None = None
+    named: tuple[int, ...] = ()
 
     @property
     def policy(self) -> Policy:
@@ -50,7 +53,7 @@ class Asked(Survey):
 
     @property
     def _landmarks(self) -> tuple[int, ...]:
-        """Builds that must be judged: both sides of every seam, and the ends of what a coarser channel has found."""
+        """Builds that must be judged: both sides of every seam, the ends of what a coarser channel has found, `look_at`."""
         seams = {number + side for number in seams_of(self.builds) for side in (0, 1)}
         dates = [build.date for build in self.builds]
         edges = {
@@ -62,7 +65,7 @@ class Asked(Survey):
             )
             if number is not None
         }
-        return tuple(sorted(seams | edges | set(self._ends_of_spans())))
+        return tuple(sorted({*seams, *edges, *self._ends_of_spans(), *self.named}))
 
     def _ends_of_spans(self) -> Iterator[int]:
         """The first and the last build of every stretch of commits."""
@@ -110,4 +113,9 @@ def ask(
     make = survey if surveys is None else surveys.survey
     found = make(read.spec, read.folder, wishes, means, stage, least=least)
     check_references(read.spec, found.selection, str(read.path))
-    return Asked(**{one.name: getattr(found, one.name) for one in fields(found)}, read=read, repro=repro, wishes=wishes)
+    named, missing = looked_at(read.spec.look_at, found.listing, found.selection)
+    if len(read.spec.channel) == 1:  # else another channel may have it
+        notes = (f"look_at {text}: no such build in the range" for text in missing)
+        found = replace(found, selection=replace(found.selection, notes=(*found.selection.notes, *notes)))
+    survey_parts = {one.name: getattr(found, one.name) for one in fields(found)}
+    return Asked(**survey_parts, read=read, repro=repro, wishes=wishes, named=named)

@@ -18,7 +18,8 @@ from bisect_tool.spec.reading import ReadSpec
 
 # Used until something was measured here; from runs on a 2-core machine with 30 MB/s (docs/benchmarks.md).
 BYTES_A_SECOND = 30e6
-TRIAL_SECONDS = 15.0
+TRIAL_SECONDS = 15.0  # of torch: most of it is importing and compiling
+SMALL_SECONDS = 1.0  # of a package that is next to nothing to import
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Estimate:
         else:
             work = [
                 f"  steps:     about {plural(self.steps, 'build')}, {plural(self.cases, 'case')} each",
-                f"  downloads: {self.to_install} builds, {size}, and what they need for the first time",
+                f"  downloads: {plural(self.to_install, 'build')}, {size}, and what they need for the first time",
                 f"  disk:      {disk}",
                 f"  time:      about {format_duration(self.seconds)}",
             ]
@@ -83,7 +84,7 @@ def estimate_of(session: Session) -> Estimate:
     to_install = max(0, min(steps, len(asked.builds) - ready))
     sizes = [build.size for build in asked.builds if build.size is not None]
     mean = fmean(sizes) if sizes else None
-    seconds = [_seconds(session, case) for case in asked.spec.cases]
+    seconds = [_seconds(session, case, mean) for case in asked.spec.cases]
     cases = len(asked.spec.cases)
     verify = 2 * asked.policy.repeats if steps else 0
     download = None if mean is None else round(mean * to_install)
@@ -103,13 +104,21 @@ def estimate_of(session: Session) -> Estimate:
     )
 
 
-def _seconds(session: Session, case: Case) -> float:
-    """What one trial of a case takes: the mean so far, else what is usual; a comparison of numbers is many processes."""
+def _seconds(session: Session, case: Case, size: float | None) -> float:
+    """What one trial of a case takes: the mean so far, else what is usual for wheels of that `size` in bytes.
+
+    A comparison of numbers is many processes.
+    """
     measured = [trial.duration for (name, _), trials in session.seen.items() if name == case.name for trial in trials]
     if measured:
         return fmean(measured)
     sizes = [metric.trials.least + metric.trials.warm_up for metric in session.asked.spec.metrics_of(case)]
-    return TRIAL_SECONDS * (2 * max(sizes) if sizes else 1)
+    return usual_seconds(size) * (2 * max(sizes) if sizes else 1)
+
+
+def usual_seconds(size: float | None) -> float:
+    """What a trial usually takes with a build whose wheel has `size` bytes: a large one takes its time to import."""
+    return TRIAL_SECONDS if size is None else min(TRIAL_SECONDS, SMALL_SECONDS + size / BYTES_A_SECOND)
 
 
 def _described(asked: Asked, number: int) -> str:

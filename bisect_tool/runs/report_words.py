@@ -14,6 +14,7 @@ from bisect_tool.runs.session import SeenTrial, Session
 from bisect_tool.search import answer as found
 from bisect_tool.search.states import Failing, Flaky, State, Untestable
 from bisect_tool.trials.failure import Failed, FoundFailure
+from bisect_tool.trials.volatile import without_places
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,7 @@ def signature_part(example: FoundFailure) -> parts.Signature:
         types=signature.types,
         message=signature.message,
         where=signature.where,
-        # Where this machine keeps environments and trials is of no use to whoever reads the report.
-        text=re.sub(r"[^\s\"']*/(site-packages|trials/[^/]+/repro)/", "", example.text),
+        text=without_places(example.text),
     )
 
 

@@ -318,7 +318,10 @@ class _Maker:
             if end.kind is found.Kind.NARROWED and not end.holes and not self.circumstances.unfinished
         ]
         if self.answer.outcome is found.Outcome.NO_CHANGE and self.session.asked.question.open_start is False:
-            said.append("widen the range with --from and --to, or spread probes over it with --scan N")
+            said.append(
+                "widen the range with --from and --to, name the builds that the report names (`look_at` in the spec), or "
+                "spread probes over the range with --scan N"
+            )
         said.append(self.session.walked_back(self.answer))
         said += instead_notes(asked.builds, self.session.healths)
         said += thin_advice(self.session, self.answer)

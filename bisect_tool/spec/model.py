@@ -120,6 +120,9 @@ class Spec(Frozen):
     variant: str = Field(default="auto", description="Variant of nightlies: `auto`, `cpu`, `cu130`, `rocm7.2`, `xpu`.")
     from_: str | None = Field(default=None, alias="from", description="Date or version; left out: walk back.")
     to: str | None = Field(default=None, description="Date or version; left out: the newest build.")
+    look_at: Words = Field(
+        default=(), description="Versions or dates that the report names: tested for sure, wherever the search goes."
+    )
     device: Annotated[tuple[Literal["cuda", "cpu"], ...], BeforeValidator(_one_or_many)] = Field(
         default=("cuda", "cpu"), min_length=1, description="The first of these that the machine has is used."
     )

@@ -23,7 +23,7 @@ from bisect_tool.trials.failure import Signature, SignatureKind
 from bisect_tool.trials.observation import Raised
 from bisect_tool.trials.telling import peel, telling_part
 from bisect_tool.trials.traceback_text import NOISE, parse
-from bisect_tool.trials.volatile import is_made_up, settle, without_escapes
+from bisect_tool.trials.volatile import is_made_up, settle, without_escapes, without_places
 
 LONGEST_TITLE = 160
 LONGEST_SAID = 32 * 1024  # characters of output that are searched for the last words of C++; a long stack follows them
@@ -241,5 +241,5 @@ def _signal_name(number: int) -> str:
 
 
 def _shortened(title: str) -> str:
-    line = " ".join(without_escapes(title).split())
+    line = without_places(" ".join(without_escapes(title).split()))
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1] + "…"

@@ -121,7 +121,8 @@ def _run(
         variables = isolated_environment(
             environ, scratch=own, programs=programs, device=order.device, extra=extra, shared=order.caches
         )
-        command = [_placed(word, repro, order.files, programs) for word in order.words]
+        command = [_program(order.words[0], programs), *order.words[1:]]
+        command = [_placed(word, repro, order.files) for word in command]
         _write_repeat(folder, command, variables, work, (exceptions, *own_folders(own, order.caches), temporary))
         ended = _ended(order, command, variables, work, ahead, stop)
         observation = _observed(ended, order.timeout, checks, exceptions / f"{ended.pid}.json", warm=ahead is not None)
@@ -191,9 +192,12 @@ def _lay_out(files: Sequence[tuple[str, bytes]], folder: Path) -> None:
             path.chmod(0o755)
 
 
-def _placed(word: str, repro: Path, files: Sequence[tuple[str, bytes]], programs: Path) -> str:
-    if word == "python":
-        return str(programs / "python")
+def _program(word: str, programs: Path) -> str:
+    """Only the first word: behind it `python` is an argument like any other, or is found in PATH."""
+    return str(programs / "python") if word == "python" else word
+
+
+def _placed(word: str, repro: Path, files: Sequence[tuple[str, bytes]]) -> str:
     name = word.removeprefix("./")
     return str(repro / name) if any(name == file for file, _ in files) else word
 

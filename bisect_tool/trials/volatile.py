@@ -15,6 +15,9 @@ LONGEST = 8_192  # characters that are looked at: a signature needs one line or 
 _SOURCE = r"(?:pyx|pyi|py|cpp|cxx|cc|cuh|cu|c|hpp|hxx|h|inl|ptx|ttgir|ttir|llir)"
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*+[A-Za-z]|\x1b\][^\x07\x1b]*+(?:\x07|\x1b\\)?")
 _SPACE = re.compile(r"\s++")
+_PLACE = re.compile(
+    r"(?<![^\s\"'()\[\]<>=:,])[^\s\"'()\[\]<>=:,]*/(?:site-packages|trials/[^/\s]+/repro|environments/[^/\s]+/venv)/"
+)
 _FILE = re.compile(rf"\.{_SOURCE}\Z")
 _MADE_UP = re.compile(r"torchinductor_|/tmp[a-z0-9_]{8}/|/c[a-z2-7]{51}\.|/triton/cache/|\.triton/")
 _NUMBER = r"(?<![\w.#])[-+]?(?:\d[\d_]*+(?:\.\d++)?|\.\d++)(?:e[-+]?\d++)?"
@@ -32,6 +35,11 @@ class Volatile:
 
 def _row(pattern: str, replacement: str | Callable[[re.Match[str]], str], why: str) -> Volatile:
     return Volatile(re.compile(pattern), replacement, why)
+
+
+def without_places(text: str) -> str:
+    """`text` without the folders in which this machine keeps environments and trials: of no use to whoever reads it."""
+    return _PLACE.sub("", text)
 
 
 def is_made_up(path: str) -> bool:

@@ -30,6 +30,26 @@ def test_windows_paths() -> None:
     assert frames_in(text) == (Frame("torch/nn/functional.py", "linear"),)
 
 
+FATAL = """Fatal Python error: Aborted
+
+Current thread 0x00007fa2ef681b80 (most recent call first):
+  File "/e/venv/lib/python3.11/site-packages/pygments/lexer.py", line 712 in get_tokens_unprocessed
+  File "/e/venv/lib/python3.11/site-packages/pygments/lexers/scripting.py", line 167 in streamer
+  File "/t/repro/repro.py", line 9 in main
+"""
+
+
+def test_the_stack_of_a_crash_or_a_timeout_has_its_innermost_place_first() -> None:
+    assert frames_in(FATAL) == (
+        Frame("pygments/lexers/scripting.py", "streamer"),
+        Frame("pygments/lexer.py", "get_tokens_unprocessed"),
+    )
+
+
+def test_the_folders_of_that_stack_are_no_words_of_the_failure() -> None:
+    assert collect_clues(failure=f"{FATAL}timeout in lexing").message == {"timeout", "lexing"}
+
+
 def test_the_words_are_those_of_the_failure_and_not_of_the_frames() -> None:
     clues = collect_clues(
         failure=TRACEBACK, script="y = x.index_put((i,), v)", sought=Sought.FIX, pins=["Triton"], part=Part.PYTHON

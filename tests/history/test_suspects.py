@@ -62,7 +62,7 @@ def test_every_reason_is_said() -> None:
     )
     suspect = rank(entries, collect_clues(failure=FRAMES, script="x.cumsum(0)")).suspects[0]
     texts = [reason.text for reason in suspect.reasons]
-    assert texts[0] == "touches torch/_inductor/scheduler.py, where the exception came up"
+    assert texts[0] == "touches torch/_inductor/scheduler.py, where the failure came up"
     assert "its title names order, as the failure does" in texts
     assert sum(reason.points for reason in suspect.reasons) == suspect.points
     assert suspect.doubts == ()

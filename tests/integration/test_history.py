@@ -90,7 +90,7 @@ def check_the_answer(report: dict[str, Any], project: Project) -> None:
     }  # fmt: skip
     suspects = appeared(report)["suspicion"]["suspects"]
     assert suspects[0]["sha"] == project.culprit.sha
-    assert suspects[0]["reasons"][0] == "touches torch/runtime.py, where the exception came up"
+    assert suspects[0]["reasons"][0] == "touches torch/runtime.py, where the failure came up"
     assert "Carla Culprit" in report["summary"][1]
     assert project.culprit.sha[:12] in report["summary"][1]
 
@@ -107,7 +107,7 @@ def test_the_culprit_is_the_first_suspect(place: Place, project: Project) -> Non
     at = next(n for n, line in enumerate(lines) if line.strip().startswith("commits:"))
     assert lines[at].strip() == "commits:  7 commits (2 of them cancel out):"
     assert lines[at + 1].split()[:3] == ["1.", project.culprit.sha[:12], f"#{project.culprit.pull}"]
-    assert "touches torch/runtime.py, where the exception came up" in lines[at + 2]
+    assert "touches torch/runtime.py, where the failure came up" in lines[at + 2]
     link = f"https://github.com/pytorch/pytorch/commit/{project.culprit.sha}"
     assert all(link in (place.root / name).read_text() for name in ("report.md", "report.html"))
 

@@ -405,7 +405,7 @@ def with_commits() -> Report:
         notes=("The files of 1 commit are not known: files are asked for 40 commits at most without GITHUB_TOKEN.",),
     )
     reasons = (
-        "touches torch/_inductor/lowering.py, where the exception came up",
+        "touches torch/_inductor/lowering.py, where the failure came up",
         "its title names scatter, as the failure does",
     )
     suspicion = Suspicion(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bisect_tool.reports.commit_lines import look_first, show_commits, web_address
+from bisect_tool.reports.commit_lines import FirstLook, look_first, show_commits, web_address
 from bisect_tool.reports.commits import Commits, RuledOut, Suspect, Suspicion
 from bisect_tool.reports.report import Boundary
 from tests.reports.samples import commit, commits
@@ -12,8 +12,8 @@ def boundary(listed: Commits | None) -> Boundary:
     return Boundary(before="2.12.0", after="2.13.0", commits=listed)
 
 
-def suspected(number: int, points: float) -> Suspicion:
-    return Suspicion(suspects=(Suspect(sha=f"{number}" * 40, points=points, reasons=("touches a.py",)),))
+def suspected(number: int, points: float, reason: str = "touches a.py") -> Suspicion:
+    return Suspicion(suspects=(Suspect(sha=f"{number}" * 40, points=points, reasons=(reason,)),))
 
 
 NINE = commits(*(commit(number, f"Change {number}") for number in range(1, 10)))
@@ -21,16 +21,23 @@ NINE = commits(*(commit(number, f"Change {number}") for number in range(1, 10)))
 
 def test_a_faint_reason_does_not_open_a_report() -> None:
     assert look_first(boundary(NINE), suspected(4, 2.9)) is None
-    assert look_first(boundary(NINE), suspected(4, 3.0)) == (
+    assert look_first(boundary(NINE), suspected(4, 3.0)) == FirstLook(
+        "4" * 40,
         "Of the 9 commits between 2.12.0 and 2.13.0 look first at 444444444444, #1004 “Change 4” by Ada Example, "
-        "2026-01-04: it touches a.py."
+        "2026-01-04: it touches a.py.",
     )
+
+
+def test_a_reason_with_its_own_subject_needs_no_other() -> None:
+    look = look_first(boundary(NINE), suspected(4, 3.0, "its title names lua, as the repro does"))
+    assert look is not None
+    assert look.text.endswith("by Ada Example, 2026-01-04: its title names lua, as the repro does.")
 
 
 def test_the_only_commit_needs_no_reason() -> None:
     one = commits(commit(1, "Change"))
-    assert look_first(boundary(one), Suspicion()) == (
-        "Between 2.12.0 and 2.13.0 is one commit: 111111111111, #1001 “Change” by Ada Example, 2026-01-01."
+    assert look_first(boundary(one), Suspicion()) == FirstLook(
+        "1" * 40, "Between 2.12.0 and 2.13.0 is one commit: 111111111111, #1001 “Change” by Ada Example, 2026-01-01."
     )
 
 

@@ -57,6 +57,11 @@ def test_what_is_kept(tmp_path: Path, programs: Path) -> None:
     assert 1_000_000 < seen.peak_memory < seen.memory_total
 
 
+def test_an_argument_called_python_is_an_argument(tmp_path: Path, programs: Path) -> None:
+    done = run(tmp_path, programs, "import sys\nprint(sys.argv[1:])\n", "python", "repro.py")
+    assert done.observation.output == f"['python', '{tmp_path}/trial/repro/repro.py']\n"
+
+
 def test_checks_are_read(tmp_path: Path, programs: Path) -> None:
     code = (
         "import json, os\nwith open(os.environ['BISECT_CHECKS'], 'a') as file:\n"

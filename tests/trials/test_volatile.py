@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisect_tool.trials.volatile import VOLATILE, is_made_up, settle, without_escapes
+from bisect_tool.trials.volatile import VOLATILE, is_made_up, settle, without_escapes, without_places
 
 HASH = "cqdh6ystu6zz5u6rjbrkx4nxa3mbezrs2jx4czvnr6kjgwjrhkqq"
 
@@ -150,3 +150,17 @@ def test_colours_and_links_are_taken_out() -> None:
 )
 def test_made_up_file_names(path: str, expected: bool) -> None:  # noqa: FBT001 - an expected value
     assert is_made_up(path) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("no 'a' (/x/environments/b-1/venv/lib/python3/site-packages/b/c.py)", "no 'a' (b/c.py)"),
+        ('File "/x/trials/0f/repro/repro.py", line 3', 'File "repro.py", line 3'),
+        ("no engine /x/environments/b-1/venv/bin/python=1", "no engine bin/python=1"),
+        ("path=/x/site-packages/b.py, /data/c.py", "path=b.py, /data/c.py"),
+        ("site-packages of trials/repro", "site-packages of trials/repro"),
+    ],
+)  # fmt: skip
+def test_of_the_places_of_this_machine_nothing_is_shown(text: str, left: str) -> None:
+    assert without_places(text) == left
