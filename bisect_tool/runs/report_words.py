@@ -69,9 +69,13 @@ def signature_part(example: FoundFailure) -> parts.Signature:
         types=signature.types,
         message=signature.message,
         where=signature.where,
-        # Where this machine keeps environments and trials is of no use to whoever reads the report.
-        text=re.sub(r"[^\s\"']*/(site-packages|trials/[^/]+/repro)/", "", example.text),
+        text=without_places(example.text),
     )
+
+
+def without_places(text: str) -> str:
+    """Text without where this machine keeps environments and trials, which is of no use to whoever reads a report."""
+    return re.sub(r"[^\s\"']*/(site-packages|trials/[^/]+/repro)/", "", text)
 
 
 def name_for(example: FoundFailure) -> str:
