@@ -118,3 +118,15 @@ def words_given(but: Collection[str]) -> tuple[str, ...]:
         values = value if isinstance(value, tuple) else (value,)
         words += [option.opts[0]] if option.is_flag else [word for one in values for word in (option.opts[0], str(one))]
     return tuple(words)
+
+
+def check_cases(read: ReadSpec, wanted: Collection[str]) -> None:
+    """Raises `UsageError` for the name of a case that the spec does not have."""
+    from difflib import get_close_matches
+
+    names = [case.name for case in read.spec.cases]
+    for name in wanted:
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"No such case: {name!r}; the spec has {', '.join(names)}.{meant}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import click
 
 from bisect_tool.cli._options import (
     adjusted_specs,
+    check_cases,
     question_options,
     read_settings_from,
     settings_options,
@@ -20,7 +20,6 @@ from bisect_tool.cli._options import (
 
 if TYPE_CHECKING:
     from bisect_tool.reports.attempt import Attempt
-    from bisect_tool.spec.reading import ReadSpec
 
 # What belongs to this command alone; everything else is handed on to the next one.
 OWN = frozenset(
@@ -68,7 +67,7 @@ def command(spec: str, *, build: str | None, cases: tuple[str, ...], to_json: st
     given = words_given(OWN)
     settings = read_settings_from(flags)
     (read,) = adjusted_specs((spec,), flags)
-    _check_cases(read, cases)
+    check_cases(read, cases)
     fresh = flags["fresh"]
     wishes = Wishes(
         pre=flags["pre"], yanked=flags["yanked"], fresh=fresh, refresh=fresh, retry_untestable=flags["retry_untestable"]
@@ -90,15 +89,6 @@ def command(spec: str, *, build: str | None, cases: tuple[str, ...], to_json: st
         results.close()
     deliver(made, to_json)
     return Answered.EXACT if made.outcome == "judged" else Answered.NOT_JUDGED
-
-
-def _check_cases(read: ReadSpec, wanted: tuple[str, ...]) -> None:
-    names = [case.name for case in read.spec.cases]
-    for name in wanted:
-        if name not in names:
-            near = get_close_matches(name, names, 1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
-            raise click.UsageError(f"No such case: {name!r}; the spec has {', '.join(names)}.{meant}")
 
 
 def deliver(made: Attempt, to_json: str | None) -> None:
