@@ -17,7 +17,7 @@ STUB = ".pyi"
 def is_of_binaries(parts: tuple[str, ...]) -> bool:
     """Whether a path inside site-packages belongs to the binaries of a package."""
     in_torch = parts[0] == "torch" and parts[1:2] != () and parts[1] in _OF_BINARIES
-    return in_torch or (len(parts) > 1 and _is_library(parts[-1]))
+    return in_torch or (len(parts) > 1 and is_library(parts[-1]))
 
 
 def is_generated(name: str) -> bool:
@@ -35,5 +35,6 @@ def is_python_part(name: str, folders: tuple[str, ...]) -> bool:
     return is_plain and len(parts) > 1 and parts[0] in folders and not is_of_binaries(parts) and not is_generated(name)
 
 
-def _is_library(name: str) -> bool:
+def is_library(name: str) -> bool:
+    """Whether a file is a library, by its name."""
     return name.endswith(_LIBRARY) or ".so." in name

@@ -9,6 +9,7 @@ import signal
 import sys
 import traceback
 from errno import ENOSPC
+from keyword import iskeyword
 from types import FrameType
 
 import click
@@ -30,7 +31,8 @@ class Commands(click.Group):
         """Load the module of one command."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        found = importlib.import_module(f"{__name__}.{cmd_name}").command
+        # `try` is a word of Python: its module is `try_`.
+        found = importlib.import_module(f"{__name__}.{cmd_name}{'_' if iskeyword(cmd_name) else ''}").command
         return found if isinstance(found, click.Command) else None
 
     def resolve_command(

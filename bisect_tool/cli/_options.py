@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -115,3 +115,30 @@ def changes_in(flags: dict[str, Any]) -> dict[str, Any]:
     keys = ("package", "from_", "to", "python", "timeout", "requires", "channel", "variant", "flaky", "warm", "device")
     more = ("base", "as_is", "hold")
     return {key: flags.pop(key, None) for key in (*keys, *more)}
+
+
+def words_given(but: Collection[str]) -> tuple[str, ...]:
+    """The options that the command line of the current command has, as words, without those called `but`."""
+    context = click.get_current_context()
+    words: list[str] = []
+    for option in context.command.params:
+        name = option.name or ""
+        is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if not isinstance(option, click.Option) or name in but or not is_given:
+            continue
+        value = context.params[name]
+        values = value if isinstance(value, tuple) else (value,)
+        words += [option.opts[0]] if option.is_flag else [word for one in values for word in (option.opts[0], str(one))]
+    return tuple(words)
+
+
+def check_cases(read: ReadSpec, wanted: Collection[str]) -> None:
+    """Raises `UsageError` for the name of a case that the spec does not have."""
+    from difflib import get_close_matches
+
+    names = [case.name for case in read.spec.cases]
+    for name in wanted:
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"No such case: {name!r}; the spec has {', '.join(names)}.{meant}")

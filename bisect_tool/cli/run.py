@@ -61,7 +61,7 @@ def command(
     wishes = wishes_from(flags, settings)
     workshop = open_workshop(settings, os.environ)
     try:
-        with _view(plain=flags["plain"], quiet=flags["quiet"]) as view:
+        with view_for(plain=flags["plain"], quiet=flags["quiet"]) as view:
             reports = run_specs(workshop, read, wishes, view)
     except Stopped as stopped:
         _deliver(stopped.reports, flags)
@@ -70,7 +70,8 @@ def command(
     return exit_status(reports)
 
 
-def _view(*, plain: bool, quiet: bool) -> Any:
+def view_for(*, plain: bool, quiet: bool) -> Any:
+    """What shows a run on the standard error: the live view on a terminal, else plain lines, or nothing."""
     from rich.console import Console
 
     from bisect_tool.reports.live import choose_view

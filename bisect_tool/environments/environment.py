@@ -21,6 +21,7 @@ from bisect_tool.environments.layering import NOT_VALID
 from bisect_tool.environments.marks import MARK, remove
 from bisect_tool.environments.mixing import Swap, mix
 from bisect_tool.environments.order import NotInstallable, Order
+from bisect_tool.environments.private import copy_programs, copy_site
 from bisect_tool.environments.steps import Checking, Making, Step, Trouble, Waiting
 from bisect_tool.environments.uv import Uv
 from bisect_tool.environments.wheels import Wheels
@@ -107,19 +108,40 @@ class Environments:
         It lies inside the base, so that what a crash leaves behind goes with that. Raises `BuildUnusable` when the two do not
         fit, `DiskFull`, `MachineFault`.
         """
+        donated = installing.purelib_of(donor.folder / "venv")
+        with self._beside(
+            key, base, "mix-", lambda site, own: mix(site, donated, own, key.build.package, swap)
+        ) as folder:
+            yield Environment(folder, self._proven(key, folder, device, lambda _step: None), cached=False)
+
+    @contextmanager
+    def copied(self, key: EnvironmentKey, base: Environment) -> Iterator[Environment]:
+        """A private copy of the open environment `base`, of `key`; it lies inside that, and is gone afterwards.
+
+        Raises `DiskFull`, `MachineFault`.
+        """
+        with self._beside(key, base, "copy-", copy_site) as folder:
+            made = Environment(folder, base.health, cached=False)
+            copy_programs(base.programs, made.programs)
+            yield made
+
+    @contextmanager
+    def _beside(
+        self, key: EnvironmentKey, base: Environment, prefix: str, fill: Callable[[Path, Path], None]
+    ) -> Iterator[Path]:
+        """The folder of a further environment inside `base`; `fill` is given the packages of both."""
         (base.folder / "scratch").mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(
-            dir=base.folder / "scratch", prefix="mix-", ignore_cleanup_errors=True
+            dir=base.folder / "scratch", prefix=prefix, ignore_cleanup_errors=True
         ) as name:
             folder = Path(name)
             order = Order(key.build, Installation(()), key.interpreter, (), key.base_system, None)
             installing.make_venv(order, folder / "venv", self.uv)
-            sites = [installing.purelib_of(one / "venv") for one in (base.folder, donor.folder, folder)]
             try:
-                mix(sites[0], sites[1], sites[2], key.build.package, swap)
+                fill(*(installing.purelib_of(one / "venv") for one in (base.folder, folder)))
             except OSError as error:
                 raise (disk_full(self.cache.root) if error.errno in room.FULL else _machine(error, folder)) from error
-            yield Environment(folder, self._proven(key, folder, device, lambda _step: None), cached=False)
+            yield folder
 
     def _open_base(
         self,

@@ -105,11 +105,7 @@ def plain_line(event: events.Event) -> str | None:
 def _words(event: events.Event) -> str | None:
     match event:
         case events.RunStarted():
-            ends = f"{event.builds[0]} … {event.builds[-1]}"
-            return (
-                f"{event.spec}: {len(event.builds)} builds of {event.package} ({ends}), device {event.device}, "
-                f"about {event.steps_left} to test"
-            )
+            return _question_in_words(event)
         case events.BuildChosen():
             left = f", {format_duration(event.seconds_left)} left" if event.seconds_left else ""
             return f"{event.build}: next ({event.why}); {_to_go(event.steps_left)}{left}"
@@ -136,6 +132,16 @@ def _words(event: events.Event) -> str | None:
             return None
         case _:
             return _words_of_run(event)
+
+
+def _question_in_words(event: events.RunStarted) -> str:
+    if len(event.builds) == 1:
+        return f"{event.spec}: {event.package} {event.builds[0]}, device {event.device}"
+    ends = f"{event.builds[0]} … {event.builds[-1]}"
+    return (
+        f"{event.spec}: {len(event.builds)} builds of {event.package} ({ends}), device {event.device}, "
+        f"about {event.steps_left} to test"
+    )
 
 
 def _words_of_run(event: events.OfRun) -> str | None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from bisect_tool.environments.cache_folder import CacheFolder
-from bisect_tool.environments.environment import Checking, Making, Trouble, Waiting
+from bisect_tool.environments.environment import Waiting
 from bisect_tool.environments.uv import Download
 from bisect_tool.errors import BisectError, DiskFull, MachineFault
 from bisect_tool.reports import events
@@ -41,6 +41,7 @@ from bisect_tool.runs.executors import (
     WaitingForFirst,
     WaitingForLock,
 )
+from bisect_tool.runs.job_news import OTHER_RUN, event_of
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.renewal import Renewal
 from bisect_tool.runs.serving import Doing, Service
@@ -385,35 +386,16 @@ class Loop:
             self.ahead.look(askings, self._under, _steps_left(askings))
 
     def _told(self, slot: int, course: _Course, news: News, at: float) -> None:
-        version, name = course.version, self._name(slot)
-        match news:
-            case WaitingForLock():
-                self.tell(events.Waiting(version, course.service.waits_for, name))
-                return
-            case GpuNews(text):
-                self.tell(events.Notice(text))
-                return
-            case WaitingForFirst():
-                self.ledger.stretches += course.service.work.take(Waiting(), at)
-                self.tell(events.Waiting(version, "the first environment fetches what most of them need", name))
-                return
-        self.ledger.stretches += course.service.work.take(news, at)
-        match news:
-            case Waiting():
-                is_ours = self.ahead.makes(course.under.environment)
-                why = "it is being made ahead of need" if is_ours else "another run makes this environment"
-                self.tell(events.Waiting(version, why, name))
-            case Making():
-                size = course.session.asked.builds[course.number].size
-                self.tell(events.Installing(version, size, name))
-            case Checking():
-                self.tell(events.Checking(version, name))
-            case Download(package, size, done, here):
-                if not done and not here:
-                    self.ahead.allowance.announced(size)
-                self.tell(events.Downloading(version, package, (size or 1) if done else here, size, name))
-            case Trouble(reason, attempt, of):
-                self.tell(events.MachineTrouble(reason, attempt, of))
+        if not isinstance(news, WaitingForLock | GpuNews):
+            # Waiting for the first environment is waiting, too.
+            step = Waiting() if isinstance(news, WaitingForFirst) else news
+            self.ledger.stretches += course.service.work.take(step, at)
+        if isinstance(news, Download) and not news.done and not news.here:
+            self.ahead.allowance.announced(news.size)
+        is_ours = self.ahead.makes(course.under.environment)
+        why = "it is being made ahead of need" if is_ours else OTHER_RUN
+        build = course.session.asked.builds[course.number]
+        self.tell(event_of(news, build, self._name(slot), lock=course.service.waits_for, environment=why))
 
     def _name(self, slot: int) -> str | None:
         """What the slot is called where there are several."""

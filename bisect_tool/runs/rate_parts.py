@@ -71,8 +71,9 @@ def _verdict(session: Session, study: Study) -> dict[str, Any]:
 
 
 def _sides(older: FoundRate, newer: FoundRate) -> dict[str, Rate]:
-    return {"older": _rate(older), "newer": _rate(newer)}
+    return {"older": rate_part(older), "newer": rate_part(newer)}
 
 
-def _rate(rate: FoundRate) -> Rate:
+def rate_part(rate: FoundRate) -> Rate:
+    """A rate as the report has it."""
     return Rate(shown=rate.tally.shown, trials=rate.tally.trials, low=rate.low, high=rate.high)

@@ -14,6 +14,7 @@ from bisect_tool.history.clues import Sought
 from bisect_tool.reports import report as parts
 from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.reports.sentences import summarize
+from bisect_tool.runs.asking import Asked
 from bisect_tool.runs.commit_notes import confirms, remarks, unshown, why_not
 from bisect_tool.runs.diagnosing.naming import summary_of
 from bisect_tool.runs.end_parts import Ends
@@ -89,6 +90,32 @@ def report_of(
     return finest.model_copy(update={**update, "diagnoses": circumstances.diagnoses, "thin": thin})
 
 
+def spec_part(asked: Asked) -> parts.SpecPart:
+    """Which question was asked."""
+    spec = asked.read.spec
+    return parts.SpecPart(
+        name=spec.name,
+        title=spec.title,
+        issue=spec.issue,
+        package=spec.package,
+        path=str(asked.read.path),
+        digest=asked.repro.digest,
+    )
+
+
+def machine_part(asked: Asked, uv: str) -> parts.Machine:
+    """What the trials ran on; `uv` is its version."""
+    return parts.Machine(
+        platform=platform.platform(),
+        python=asked.interpreter.identity,
+        device=asked.device.kind,
+        cpu=cpu_name(),
+        driver=asked.device.driver,
+        tool=f"bisect {__version__}",
+        uv=uv,
+    )
+
+
 def _stage(report: parts.Report) -> parts.StagePart:
     return parts.StagePart(
         channel=report.channel,
@@ -143,7 +170,7 @@ class _Maker:
         made = parts.Report(
             outcome=self._outcome(failures),
             summary=(),
-            spec=self._spec(),
+            spec=spec_part(asked),
             channel=asked.stage.channel,
             source=asked.channel.source_address(),
             range=self._range(),
@@ -154,7 +181,7 @@ class _Maker:
             counts=self._counts(),
             elapsed_s=round(self.circumstances.elapsed, 1),
             time=self.circumstances.time,
-            environment=self._machine(),
+            environment=machine_part(asked, self.circumstances.uv),
             repeat=self.circumstances.repeat,
             advice=self._advice(),
             started=self.circumstances.started.isoformat(timespec="seconds"),
@@ -169,17 +196,6 @@ class _Maker:
         ends = (end for one in failures for episode in one.episodes for end in (episode.appeared, episode.fixed))
         is_exact = self.answer.outcome is found.Outcome.EXACT
         return "narrowed" if is_exact and any(end.also_differs for end in ends) else self.answer.outcome.value
-
-    def _spec(self) -> parts.SpecPart:
-        read, repro = self.session.asked.read, self.session.asked.repro
-        return parts.SpecPart(
-            name=read.spec.name,
-            title=read.spec.title,
-            issue=read.spec.issue,
-            package=read.spec.package,
-            path=str(read.path),
-            digest=repro.digest,
-        )
 
     def _range(self) -> parts.Range:
         asked = self.session.asked
@@ -284,18 +300,6 @@ class _Maker:
             builds_installed=len(self.session.installed),
             trials=self.session.trials_made,
             trials_known=self.circumstances.trials_known,
-        )
-
-    def _machine(self) -> parts.Machine:
-        asked = self.session.asked
-        return parts.Machine(
-            platform=platform.platform(),
-            python=asked.interpreter.identity,
-            device=asked.device.kind,
-            cpu=cpu_name(),
-            driver=asked.device.driver,
-            tool=f"bisect {__version__}",
-            uv=self.circumstances.uv,
         )
 
     def _advice(self) -> tuple[str, ...]:

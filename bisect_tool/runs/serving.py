@@ -106,6 +106,30 @@ class Service:
         spared = [self.spare(one, error) for one in alike]
         return all(spared)
 
+    def look(self, session: Session, number: int, cases: Sequence[str], repeat: int) -> Doing:
+        """Run `cases` on one build until each has `repeat` trials, whatever they show; what is known counts.
+
+        A comparison of numbers is made once: it has seen to chance by itself. Raises `BuildUnusable`, which is stored.
+        """
+        try:
+            with ExitStack() as stack:
+                environment = yield from self._open(stack, session, number)
+                stack.enter_context(self.starting.holding(environment))
+                self._remember_health(session, number, environment)
+                for turn in range(1, repeat + 1):
+                    for case in cases:
+                        wanted = 1 if session.asked.has_metrics(case) else turn
+                        if len(session.seen[case, number]) < wanted:
+                            yield from self._look_at(session, case, number, environment, turn)
+        except BuildUnusable as unusable:
+            self._mark_unusable(session.asked.environment_key(number).digest, str(unusable))
+            raise
+
+    def _look_at(self, session: Session, case: str, number: int, environment: Environment, turn: int) -> Doing:
+        probe = Probe(number, (case,), Purpose.END if turn == 1 else Purpose.VERIFY, worth=0.0)
+        yield from self._run_case(session, case, probe, environment)
+        self._report_state(session, case, number, session.state(case, number))
+
     def _open(self, stack: ExitStack, session: Session, number: int) -> Generator[Job, Result, Environment]:
         """The environment of a build, made where needed, until `stack` is closed. Raises `BuildUnusable`."""
         asked, key = session.asked, session.asked.environment_key(number)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +29,10 @@ from bisect_tool.reports.range_report import RangeEnd, RangeReport
 from bisect_tool.reports.report import Difference
 from bisect_tool.runs.failure_clues import matches_of, pins_of, script_text
 from bisect_tool.runs.history_reading import HOW, HistoryReader, Looked, with_revision
+from bisect_tool.runs.one_build import RELEASE, some_days_before
 from bisect_tool.runs.report_words import differences_of
 from bisect_tool.runs.run import Workshop
-from bisect_tool.runs.surveying import Means, Stage, Survey, Wishes, survey
+from bisect_tool.runs.surveying import NIGHTLY, Means, Stage, Survey, Wishes, survey
 from bisect_tool.spec.model import Spec
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.spec.repro import read_repro
@@ -120,7 +120,7 @@ class _Finder:
         if bound is None:
             return _End(text, Build(self.spec.package, text, "", "", revision=text.lower() if _is_hash(text) else text))
         channel = self._channel(bound)
-        start = _some_days_before(bound, channel) if isinstance(bound, DateBound) else text
+        start = some_days_before(bound.start, channel) if isinstance(bound, DateBound) else text
         try:
             found = survey(self.spec, self.folder, _ALL, self.means, Stage(channel, start, text), least=1)
         except _NO_LISTING as error:
@@ -168,8 +168,6 @@ class _Finder:
         return healths.get(found.builds[number].identity, {})
 
 
-NIGHTLY, RELEASE = "nightly", "release"
-_LONGEST_PAUSE = timedelta(days=7)
 _ALL = Wishes(pre=True, yanked=True)
 
 
@@ -179,11 +177,6 @@ def _bound(text: str) -> DateBound | VersionBound | None:
         return read_bound(text, frozenset())
     except BoundError:
         return None
-
-
-def _some_days_before(bound: DateBound, channel: str) -> str | None:
-    """Where to begin looking for the newest build until a date: listing nightlies costs requests for each day."""
-    return f"{bound.start - _LONGEST_PAUSE:%Y-%m-%d}" if channel == NIGHTLY else None
 
 
 def _is_hash(text: str) -> bool:

@@ -106,7 +106,7 @@ def run_trial(
 def _run(
     order: TrialOrder, programs: Path, folder: Path, environ: Mapping[str, str], ahead: Forking | None, stop: Stop
 ) -> FinishedTrial:
-    with _temporary_folder(folder / "run") as temporary:
+    with temporary_folder(folder / "run") as temporary:
         own, checks = folder / "run", folder / "checks.jsonl"
         repro, work, exceptions = folder / "repro", own / "work", own / "exceptions"
         for path in (work, exceptions):
@@ -166,7 +166,7 @@ def _word_for(order: TrialOrder) -> str:
 
 
 @contextmanager
-def _temporary_folder(own: Path) -> Iterator[Path]:
+def temporary_folder(own: Path) -> Iterator[Path]:
     """Where the trial has its temporary files: under its own folder, unless that is too deep for the name of a socket."""
     if len(os.fsencode(own / "tmp")) <= LONGEST_TEMPORARY:
         yield own / "tmp"

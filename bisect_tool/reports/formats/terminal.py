@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from bisect_tool.reports import answer, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line, shorten
+from bisect_tool.reports.columns import wrapped
 from bisect_tool.reports.commit_lines import ShownCommits
 from bisect_tool.reports.diagnosis_lines import show_diagnoses
 from bisect_tool.reports.rates import lines_of
@@ -71,15 +71,7 @@ def _stages(report: Report) -> Iterator[str]:
 
 def _wrapped(head: str, text: str) -> list[str]:
     """Text from anywhere on lines that fit, the first behind `head`."""
-    words = " ".join(clean(text).split())
-    return textwrap.wrap(
-        words,
-        WIDTH,
-        initial_indent=head,
-        subsequent_indent=" " * len(head),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return wrapped(head, text, WIDTH)
 
 
 def _finding(finding: answer.Finding) -> Iterator[str]:
