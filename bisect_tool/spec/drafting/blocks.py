@@ -1,0 +1,310 @@
+"""Where code stands in a report: between fences, after prompts, indented, or bare among the sentences.
+
+Bare code is found by reading on from a line that can only be Python (`import`, `def`, `@`, an assignment of a call) as long as
+the lines can go on with it: open brackets and strings, indented lines, statements. Whether it is Python is then decided by
+Python's parser; from the end, lines that it does not take are given back to the text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bisect_tool.spec.drafting.report import LONGEST_LINE, Report
+
+LONGEST_CODE = 4_000  # lines
+_FENCE = re.compile(r"^(?P<indent>[ \t>]*)(?P<marks>`{3,}|~{3,})\s*(?P<language>[\w+.-]*)")
+_PROMPT = re.compile(r"^\s*(?:>>> ?|In ?\[\d*\]: ?)(?P<code>.*)$")
+_MORE = re.compile(r"^\s*(?:\.\.\. ?|\.{3}:? ?)(?P<code>.*)$")
+_START = re.compile(
+    r"import \w[\w.]*(?: as \w+)?(?:, ?\w[\w. ]*)*;?(?:\s*#.*|\s*;.*)?$|from [\w.]+ import [\w*(,.]|def \w+ ?\(|async def \w+ ?\(|class \w+.{0,200}:|@\w[\w.]*"
+    r"|[A-Za-z_][\w.\[\], ]{0,80}? ?= ?[\w.]{1,80}[(\[].{0,400}|with \w.{0,200}:|for \w+ in .{0,200}:"
+)
+_STATEMENT = re.compile(
+    r"#|@|import |from \S+ import |(?:async )?(?:def|class|for|while|if|elif|else|try|except|finally|with|match)\b.{0,1000}:\s*(?:#.*)?$"
+    r"|(?:if|for|while|with|try|else|except|finally)\b.{0,400}:\s*\S"
+    r"|return\b|raise\b|assert\b|del\b|pass\b|break\b|continue\b|global\b|nonlocal\b|yield\b|await\b"
+    r"|[\w.\[\]\"'(), *]{1,200}?(?:\s*:\s*[\w.\[\], |]{1,80})?\s*(?:[-+*/@&|^%]|//|\*\*|<<|>>)?=(?!=)"
+    r"|[\w.]{1,100}(?:\[.{0,200}\])?\s*\(|[)\]}]|\"\"\"|'''|\(|\[|\{|f?\"|f?'"
+)
+_DIFF = re.compile(r"^(?:\+(?!\+\+)|-(?!--)| |@@|diff |index |\+\+\+|---|$)")
+_SMART = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "−": "-", "…": "..."})
+_CODE_WORDS = {
+    "",
+    "python",
+    "py",
+    "python3",
+    "py3",
+    "pycon",
+    "ipython",
+    "ipython3",
+    "jupyter",
+    "diff",
+    "text",
+    "code",
+    "txt",
+    "plaintext",
+    "console",
+}
+
+
+class Origin(StrEnum):
+    """How code stands in a report."""
+
+    FENCED = "between fences"
+    PROMPT = "after prompts"
+    INDENTED = "indented"
+    BARE = "among the sentences"
+    SCRIPT = "the whole file"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Code that Python's parser takes: lines `first` to `last` of the report (from 1), without prompts and indentation.
+
+    `mended` says what had to be changed for that, empty when nothing was.
+    """
+
+    first: int
+    last: int
+    code: str
+    origin: Origin
+    mended: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """A report divided: its code, what stands between fences but is no Python (output), and why code was refused."""
+
+    blocks: tuple[Block, ...]
+    covered: frozenset[int]  # the lines (from 1) that are code
+    refused: tuple[tuple[int, str], ...]  # (line, reason) of what looks like code but does not parse
+
+
+def parsed(code: str) -> ast.Module | None:
+    """The syntax tree; None for what is not Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def divide(report: Report) -> Divided:
+    """All code of a report, in its order."""
+    if report.is_script:
+        return _whole(report)
+    blocks: list[Block] = []
+    refused: list[tuple[int, str]] = []
+    free = [True] * len(report.lines)
+    for start, end, language, lines in _fences(report.lines):
+        free[start : end + 1] = [False] * (end + 1 - start)
+        if language.lower() in _CODE_WORDS:
+            found = _inside(lines, start + 1, language.lower())
+            blocks += found
+            if not found and (reason := _refusal(lines, start + 1, language.lower())):
+                refused.append(reason)
+    blocks += _prompts(report.lines, free)
+    blocks += _bare(report.lines, free)
+    blocks.sort(key=lambda block: block.first)
+    covered = frozenset(number for block in blocks for number in range(block.first, block.last + 1))
+    return Divided(tuple(blocks), covered, tuple(refused))
+
+
+def _whole(report: Report) -> Divided:
+    last = len(report.lines)
+    code = report.text if report.text.endswith("\n") else report.text + "\n"
+    if parsed(code) is None:
+        return Divided((), frozenset(), (_syntax_of(code, 0),))
+    return Divided((Block(1, last, code, Origin.SCRIPT),), frozenset(range(1, last + 1)), ())
+
+
+def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int, str, list[str]]]:
+    """(line of the opening fence, of the closing one, language, the lines in between); all from 0."""
+    at = 0
+    while at < len(lines):
+        opened = _FENCE.match(lines[at][:LONGEST_LINE])
+        if opened is None or "`" in lines[at][opened.end() :]:
+            at += 1
+            continue
+        end = next((n for n in range(at + 1, len(lines)) if _closes(lines[n], opened["marks"])), len(lines))
+        quoted = ">" in opened["indent"]
+        inner = [re.sub(r"^[ \t]*> ?", "", line) if quoted else line for line in lines[at + 1 : end]]
+        yield at, min(end, len(lines) - 1), opened["language"], inner
+        at = end + 1
+
+
+def _closes(line: str, marks: str) -> bool:
+    bare = line.strip(" \t>")
+    return len(bare) >= len(marks) and set(bare) == {marks[0]}
+
+
+def _inside(lines: list[str], first: int, language: str) -> list[Block]:
+    """The code between two fences; `first` is the line (from 0) of `lines[0]`."""
+    prompted = _prompts(lines, [True] * len(lines), first)
+    if prompted:
+        return prompted
+    plain = _patched(lines) if language == "diff" or _is_diff(lines) else lines
+    whole = _block(plain, first, Origin.FENCED)
+    if whole is not None:
+        return [whole] if _is_code(whole.code) else []
+    return [Block(b.first, b.last, b.code, Origin.FENCED, b.mended) for b in _bare(plain, [True] * len(plain), first)]
+
+
+def _block(lines: Sequence[str], first: int, origin: Origin) -> Block | None:
+    """The lines as one block if Python takes them, as they are or with quotes that a word processor has changed put right."""
+    if not any(line.strip() for line in lines) or len(lines) > LONGEST_CODE:
+        return None
+    code = textwrap.dedent("\n".join(lines)).strip("\n") + "\n"
+    if parsed(code) is not None:
+        return Block(first + 1, first + len(lines), code, origin)
+    mended = code.translate(_SMART)
+    if mended != code and parsed(mended) is not None:
+        return Block(first + 1, first + len(lines), mended, origin, "typographic quotes and dashes made plain")
+    return None
+
+
+def _is_code(code: str) -> bool:
+    """Whether it does something: output and names alone may parse as well."""
+    tree = parsed(code)
+    acts = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.Call, ast.With, ast.For)
+    return tree is not None and any(isinstance(node, acts) for node in ast.walk(tree))
+
+
+def _is_diff(lines: Sequence[str]) -> bool:
+    marked = [line for line in lines if line.strip()]
+    plus = sum(line.startswith("+") for line in marked)
+    return len(marked) > 2 and plus * 2 > len(marked) and all(_DIFF.match(line) for line in marked)
+
+
+def _patched(lines: Sequence[str]) -> list[str]:
+    """What a patch leaves: its added and unchanged lines. Lines keep their numbers."""
+    patched = []
+    for line in lines:
+        is_head = re.match(r"(?:\+\+\+|---|@@|diff |index )", line) is not None
+        patched.append("" if is_head or line.startswith("-") else line[1:] if line.startswith(("+", " ")) else line)
+    return patched
+
+
+def _prompts(lines: Sequence[str], free: list[bool], first: int = 0) -> list[Block]:
+    """A session of an interactive interpreter as one block; what it printed is left out."""
+    typed: list[str] = []
+    start = end = -1
+    was_typed = False
+    for number, line in enumerate(lines):
+        if not free[number]:
+            continue
+        asked = _PROMPT.match(line[:LONGEST_LINE])
+        more = _MORE.match(line[:LONGEST_LINE]) if was_typed and not asked else None
+        match = asked or more
+        was_typed = match is not None
+        if match:
+            typed.append(match["code"])
+            start, end = (number if start < 0 else start), number
+    code = "\n".join(typed) + "\n"
+    if not typed or parsed(code) is None or not _is_code(code):
+        return []
+    free[start : end + 1] = [False] * (end + 1 - start)
+    return [Block(first + start + 1, first + end + 1, code, Origin.PROMPT)]
+
+
+def _bare(lines: Sequence[str], free: list[bool], first: int = 0) -> list[Block]:
+    """Code that nothing sets apart."""
+    blocks: list[Block] = []
+    at = 0
+    while at < len(lines):
+        if not free[at] or not _START.match(lines[at].strip()[:LONGEST_LINE]):
+            at += 1
+            continue
+        end = _end_of_code(lines, free, at)
+        found = _longest(lines[at:end], first + at)
+        if found is None:
+            at += 1
+            continue
+        blocks.append(found)
+        at = found.last - first
+    return blocks
+
+
+def _end_of_code(lines: Sequence[str], free: list[bool], start: int) -> int:
+    """The line after the last one that can go on with the code that begins at `start`."""
+    margin = _indent(lines[start])
+    depth, quote = 0, ""
+    end = start
+    for number in range(start, min(len(lines), start + LONGEST_CODE)):
+        line = lines[number][:LONGEST_LINE]
+        if not free[number]:
+            break
+        inside = depth > 0 or bool(quote)
+        if line.strip() and not inside and not _goes_on(line, margin):
+            break
+        depth, quote = _opened(line, depth, quote)
+        if line.strip():
+            end = number + 1
+    return end
+
+
+def _goes_on(line: str, margin: int) -> bool:
+    return _indent(line) > margin or (_indent(line) == margin and _STATEMENT.match(line.strip()) is not None)
+
+
+def _indent(line: str) -> int:
+    expanded = line.expandtabs(4)
+    return len(expanded) - len(expanded.lstrip())
+
+
+def _opened(line: str, depth: int, quote: str) -> tuple[int, str]:
+    """Brackets and long strings that are open after `line`, as far as a simple look can tell."""
+    at = 0
+    while at < len(line):
+        if quote:
+            close = line.find(quote, at)
+            if close < 0:
+                return depth, quote if len(quote) == 3 else ""
+            at, quote = close + len(quote), ""
+            continue
+        char = line[at]
+        if char == "#":
+            break
+        if char in "\"'":
+            quote = char * 3 if line.startswith(char * 3, at) else char
+            at += len(quote)
+            continue
+        depth += (char in "([{") - (char in ")]}")
+        at += 1
+    return max(depth, 0), quote if len(quote) == 3 else ""
+
+
+def _longest(lines: Sequence[str], first: int) -> Block | None:
+    """The longest beginning of `lines` that Python takes and that does something."""
+    for end in range(len(lines), max(0, len(lines) - 200), -1):
+        if not lines[end - 1].strip():
+            continue
+        found = _block(lines[:end], first, Origin.INDENTED if _indent(lines[0]) >= 4 else Origin.BARE)
+        if found is not None:
+            return found if _is_code(found.code) else None
+    return None
+
+
+def _refusal(lines: list[str], first: int, language: str) -> tuple[int, str] | None:
+    """Why lines that are said to be Python, or import something, are none."""
+    code = textwrap.dedent("\n".join(lines))
+    if language in {"python", "py", "python3"} or re.search(r"^(?:import|from) \w", code, re.MULTILINE):
+        return _syntax_of(code, first)
+    return None
+
+
+def _syntax_of(code: str, first: int) -> tuple[int, str]:
+    try:
+        compile(code, "report", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    except SyntaxError as error:
+        return first + (error.lineno or 1), str(error.msg)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return first + 1, str(error)
+    return first + 1, "no statement that does anything"

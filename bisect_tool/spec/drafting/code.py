@@ -1,0 +1,197 @@
+"""Which code of a report is the repro.
+
+Every piece of code is given points (`POINTS`); the most win, among equals the first. Code that cannot run is never taken: what it
+reads must be defined in it, in the code before it, or be one of the imports that people leave out.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bisect_tool.spec.drafting.blocks import Block, Divided, Origin, parsed
+from bisect_tool.spec.drafting.names import USUAL_IMPORTS, compiles, imported, undefined
+from bisect_tool.spec.drafting.report import Report, heading_of
+
+POINTS = {
+    "imports the package": 4,
+    "calls torch.compile": 3,
+    "uses words of the title": 2,
+    "stands under a heading such as `Minimal reproducer`": 3,
+    "asserts, or leaves with a status": 1,
+    "stands under a heading such as `Workaround`, or is what should be": -6,
+    "looks for versions": -6,
+}
+_REPRO = re.compile(
+    r"\b(?:mre|mcve|repro\w*|minimal|reproduc\w+|script|example|code|to reproduce|test case|snippet)\b", re.IGNORECASE
+)
+_NOT_REPRO = re.compile(
+    r"\b(?:work-?\s?arounds?|fix(?:e[sd])?|suggest\w*|proposed|expected (?:behaviou?r|result|code)|typical pattern|instead|source|"
+    r"relevant code|root cause|generated code|environment|versions?|output|graph)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[a-z_][a-z0-9_]{3,}")
+_USELESS_WORDS = {
+    "torch", "compile", "import", "with", "when", "from", "that", "this", "fails", "crash", "error", "wrong", "after", "under",
+    "tensor", "result", "results", "backend", "silently", "using", "bug", "inductor", "python", "pytorch", "produces", "output",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Repro:
+    """The code that shows the failure. `lead` are lines that were put in front of it, `joined` how many pieces it is made of.
+
+    `tree` is that of `text`.
+    """
+
+    text: str
+    tree: ast.Module
+    first: int
+    last: int
+    origin: Origin
+    lead: tuple[str, ...] = ()
+    joined: int = 1
+    mended: str = ""
+    points: int = 0
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def is_script(self) -> bool:
+        """Whether it is the whole source and not a part of a text."""
+        return self.origin is Origin.SCRIPT
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The repro, and for all other code that could have been one its lines and why not; `repro` None: there is none."""
+
+    repro: Repro | None
+    others: tuple[tuple[int, str], ...]
+
+
+def choose(report: Report, divided: Divided, package: str) -> Chosen:
+    """The code that is the repro; `package` is the distribution that is searched."""
+    candidates: list[Repro] = []
+    others: list[tuple[int, str]] = []
+    for number, block in enumerate(divided.blocks):
+        made = _made_whole(divided.blocks[: number + 1])
+        if isinstance(made, str):
+            others.append((block.first, made))
+        else:
+            candidates.append(_valued(made, report, package))
+    best = max(candidates, key=lambda one: one.points, default=None)
+    if best is not None and best.points < 1 and not best.is_script:
+        others.append(
+            (best.first, "it neither imports the package nor stands under a heading such as `Minimal reproducer`")
+        )
+        best = None
+    others += [
+        (one.first, "other code has more of what makes a repro") for one in candidates if one is not best and best
+    ]
+    return Chosen(best, tuple(sorted(dict(reversed(others)).items())))
+
+
+def _made_whole(blocks: Sequence[Block]) -> Repro | str:
+    """The last block with what it needs of those before it and of the usual imports; or what is missing."""
+    block = blocks[-1]
+    tree = parsed(block.code)
+    assert tree is not None
+    repro = Repro(block.code, tree, block.first, block.last, block.origin, mended=block.mended)
+    if block.origin is Origin.SCRIPT:
+        return repro
+    for before in reversed(blocks[:-1]):
+        missing = undefined(repro.tree) - set(USUAL_IMPORTS)
+        if not missing:
+            break
+        repro = _joined(before, repro, missing)
+    missing = undefined(repro.tree)
+    if unknown := sorted(missing - set(USUAL_IMPORTS)):
+        shown = ", ".join(f"`{name}`" for name in unknown[:3]) + (" …" if len(unknown) > 3 else "")
+        return f"nothing defines {shown}"
+    return _with_imports(repro, sorted(missing)) if missing else repro
+
+
+def _joined(before: Block, repro: Repro, missing: frozenset[str] | set[str]) -> Repro:
+    """With `before` in front of it, when that defines something that is missing."""
+    tree = parsed(before.code)
+    text = f"{before.code.rstrip()}\n\n{repro.text}"
+    joined = parsed(text)
+    if tree is None or joined is None or not (undefined(repro.tree) - undefined(joined)) & missing:
+        return repro
+    return replace(repro, text=text, tree=joined, first=before.first, joined=repro.joined + 1)
+
+
+def _with_imports(repro: Repro, names: Sequence[str]) -> Repro:
+    lead = tuple(USUAL_IMPORTS[name] for name in names)
+    future, body = _after_future(repro)
+    text = future + "\n".join(lead) + "\n" + body
+    tree = parsed(text)
+    assert tree is not None
+    return replace(repro, text=text, tree=tree, lead=lead)
+
+
+def _after_future(repro: Repro) -> tuple[str, str]:
+    """The text divided after its `from __future__` imports, which must stay first."""
+    last = 0
+    for node in repro.tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            last = node.end_lineno or node.lineno
+    lines = repro.text.splitlines(keepends=True)
+    return "".join(lines[:last]), "".join(lines[last:])
+
+
+def _valued(repro: Repro, report: Report, package: str) -> Repro:
+    modules = imported(repro.tree)
+    above = _above(report, repro.first)
+    title = {word for word in _WORD.findall(report.title.lower()) if word not in _USELESS_WORDS}
+    truths = {
+        "imports the package": _is_of(package, modules),
+        "calls torch.compile": compiles(repro.tree),
+        "uses words of the title": bool(title & set(_WORD.findall(repro.text.lower()))),
+        "stands under a heading such as `Minimal reproducer`": _REPRO.search(above) is not None,
+        "asserts, or leaves with a status": _judges(repro.tree),
+        "stands under a heading such as `Workaround`, or is what should be": _NOT_REPRO.search(above) is not None
+        and not _REPRO.search(above),
+        "looks for versions": "collect_env" in repro.text or _only_versions(repro.tree),
+    }
+    reasons = tuple(reason for reason, holds in truths.items() if holds)
+    return replace(repro, points=sum(POINTS[reason] for reason in reasons), reasons=reasons)
+
+
+def _is_of(package: str, modules: Sequence[str]) -> bool:
+    return package.lower().replace("-", "_") in {module.lower() for module in modules} or bool(
+        package == "torch" and {"torch", "torchvision", "torchaudio"} & set(modules)
+    )
+
+
+def _above(report: Report, first: int) -> str:
+    """What is said just above a line: the nearest heading within twelve lines, and the last two lines of text."""
+    said: list[str] = []
+    for number in range(first - 2, max(-1, first - 14), -1):
+        line = report.lines[number].strip()[:200]
+        if not line or line.startswith(("```", "~~~")):
+            continue
+        if heading_of(line) or len(line) < 60:
+            return " ".join([*said, line])
+        said.append(line if len(said) < 1 else "")
+    return " ".join(said)
+
+
+def _judges(tree: ast.Module) -> bool:
+    exits = {"exit", "_exit", "assert_close", "assert_allclose", "assertEqual", "assertTrue", "assert_array_equal"}
+    return any(
+        isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and _last(node.func) in exits)
+        for node in ast.walk(tree)
+    )
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _only_versions(tree: ast.Module) -> bool:
+    """Imports and prints of versions, nothing else."""
+    rest = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
+    return bool(rest) and all("version" in ast.dump(node) and isinstance(node, ast.Expr) for node in rest)

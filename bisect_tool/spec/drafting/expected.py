@@ -1,0 +1,193 @@
+"""What the failure looks like: its kind, and the words by which it is known again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bisect_tool.spec.drafting.report import LONGEST_LINE, slug
+
+_TYPE = r"(?:[A-Za-z_][\w.]{0,120}?)?(?:Error|Exception|Unsupported|Warning|Exceeded|OutOfResources|Interrupt|Failure)"
+_RAISED = re.compile(rf"^(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>\S.*)$")
+_BARE = re.compile(rf"^(?P<types>[a-z_][\w.]*\.)?(?P<type>[A-Z]\w*(?:Error|Exception))\s*$")
+_IN_TEXT = re.compile(rf"(?<![\w.])(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>[^\s].*)$")
+_ADVICE = re.compile(r"\s+(?:Set TORCH\w+|You can suppress|The above exception|While executing|from user code|Found from|target:|If you are certain|Compile with `TORCH_USE|Please (?:file|report)).*$", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[a-z)'\"])\.(?:\s+[A-Z].*)?$")
+_MARGIN = re.compile(r"^\s*(?:\[rank\d+\]:|[#|>*•-]|\d+\.)?\s*")
+_VOLATILE = re.compile(
+    r"0x[0-9a-f]+|(?<![\w.])[-+]?\d[\d_]*(?:\.\d+)*(?:e[-+]?\d+)?(?!\w)|/(?:[\w.+-]+/)+[\w.+-]*|\b(?:buf|arg|primals|tangents|s|u|op|tmp)_?\d+(?:_\d+)?\b|\b[0-9a-f]{12,}\b",
+    re.IGNORECASE,
+)
+_FILLERS = re.compile(r"(?:(?<=[ ,])(?:because|there|is|are|was|were|the|an?|that|which|been|has|have)\b[ ,]*)+")
+LONGEST_MATCH = 140
+_SHORTEST = 12
+
+_WRONG = re.compile(
+    r"\b(?:wrong|incorrect\w*|silent\w*|mismatch\w*|differ(?:s|ent|ence)?|inaccura\w+|zeros?|all-zero|not (?:close|equal|match\w*)|diverg\w+|"
+    r"numerical\w*|inconsisten\w+|bogus|corrupt\w*|nan'?s?|precision)\b",
+    re.IGNORECASE,
+)
+_KINDS = (
+    ("crash", re.compile(r"\b(?:seg(?:mentation)?[ -]?fault\w*|sigsegv|sigabrt|core dump\w*|aborted|illegal instruction|bus error|floating point exception)\b", re.IGNORECASE)),
+    ("hang", re.compile(r"\b(?:hangs?|hung|hanging|deadlock\w*|stuck|never (?:returns|finishes|ends|terminates)|infinite loop|freezes?)\b", re.IGNORECASE)),
+    ("memory", re.compile(r"\b(?:memory leak\w*|leaks? memory|leak(?:s|ed|ing)?|memory (?:usage|growth|consumption)|oom)\b", re.IGNORECASE)),
+    ("slow", re.compile(r"\b(?:slow(?:er|down|ness)?|performance regression|perf regression|takes? (?:much )?longer|latency|throughput|speed regression)\b", re.IGNORECASE)),
+)
+_THROWS = re.compile(r"\b(?:crash\w*|rais\w+|throw\w*|exception|error\w*|fails? to (?:compile|lower|trace|export|import)|assert\w*)\b", re.IGNORECASE)
+_WARNS = re.compile(r"\bwarning\w*\b", re.IGNORECASE)
+
+
+class Kind(StrEnum):
+    """How a report says that it fails."""
+
+    EXCEPTION = "exception"
+    WRONG = "wrong result"
+    CRASH = "crash"
+    HANG = "hang"
+    MEMORY = "memory"
+    SLOW = "slow"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception that the report quotes: its types from the wrapper to the cause, its message, where it stands."""
+
+    types: tuple[str, ...]
+    message: str
+    line: int
+
+    @property
+    def cause(self) -> str:
+        """The type that decides, without its module."""
+        return self.types[-1].rsplit(".", 1)[-1]
+
+    @property
+    def shown(self) -> str:
+        """As Python prints it, without wrappers."""
+        return f"{self.cause}: {self.message}" if self.message else self.cause
+
+
+def find_kind(title: str, prose: Sequence[tuple[int, str]], raised: Raised | None) -> tuple[Kind, str, int | None]:
+    """(kind, the words that tell, line): the title decides, then the sentences, then whether there is a traceback."""
+    beginning = [(number, line) for number, line in prose if line.strip()][:15]
+    for number, text in [(0, title), *beginning]:
+        kind = _kind_of(text[:LONGEST_LINE], raised)
+        if kind:
+            return kind[0], kind[1], number or None
+    if raised:
+        return Kind.EXCEPTION, raised.shown, raised.line
+    return Kind.EXCEPTION, "nothing says more", None
+
+
+def _kind_of(text: str, raised: Raised | None) -> tuple[Kind, str] | None:
+    for name, pattern in _KINDS:
+        if match := pattern.search(text):
+            return Kind(name), match[0]
+    wrong, throws = _WRONG.search(text), _THROWS.search(text)
+    if raised and raised.cause.endswith("Warning"):
+        return Kind.WARNING, raised.cause
+    if wrong and (not throws or not raised or re.search(r"silent", text, re.IGNORECASE)) and not (throws and not wrong):
+        return Kind.WRONG, wrong[0]
+    if throws and (raised or not wrong):
+        return Kind.EXCEPTION, throws[0]
+    if match := _WARNS.search(text):
+        return Kind.WARNING, match[0]
+    return None
+
+
+def find_raised(lines: Sequence[tuple[int, str]], code: Sequence[tuple[int, str]]) -> Raised | None:
+    """The exception that the report quotes: a line of its own first, then in a sentence, then in a comment of the code."""
+    by_line = [one for number, line in lines if (one := _on_a_line(line, number))]
+    after = _after_tracebacks(lines, by_line)
+    if by_line:
+        return (after or by_line)[-1]
+    in_text = [one for number, line in lines if (one := _in_a_sentence(line, number))]
+    in_comment = list(_in_comments(code))
+    return (in_text or in_comment or [None])[0]
+
+
+def _after_tracebacks(lines: Sequence[tuple[int, str]], found: Sequence[Raised]) -> list[Raised]:
+    """The last exception of the first traceback and those that hang on it: what comes much later is another attempt."""
+    starts = [number for number, line in lines if "Traceback (most recent call last)" in line or re.match(r'\s*File ".*", line \d+', line)]
+    if not starts:
+        return []
+    last, kept = starts[0], []
+    for one in sorted(found, key=lambda each: each.line):
+        near = max((start for start in starts if start <= one.line), default=None)
+        if near is None:
+            continue
+        if kept and near - last > 200:
+            break
+        kept.append(one)
+        last = one.line
+    return kept
+
+
+def _on_a_line(line: str, number: int) -> Raised | None:
+    text = _MARGIN.sub("", line[:LONGEST_LINE]).strip()
+    if text.startswith(("raise ", "except ", "assert ", "with ", "class ")):
+        return None
+    match = _RAISED.match(text)
+    if match:
+        return _raised(match["types"], match["message"], number)
+    bare = _BARE.match(text)
+    return Raised((bare["type"],), "", number) if bare and line[:1].strip() else None
+
+
+def _in_a_sentence(line: str, number: int) -> Raised | None:
+    match = _IN_TEXT.search(line[:LONGEST_LINE].replace("`", ""))
+    return _raised(match["types"], _SENTENCE.sub("", match["message"]).rstrip("."), number) if match else None
+
+
+def _in_comments(code: Sequence[tuple[int, str]]) -> Iterator[Raised]:
+    """Exceptions in comments, which may go on in the comment below."""
+    for at, (number, line) in enumerate(code):
+        comment = line.partition("#")[2].strip()
+        one = _on_a_line(comment, number) if comment else None
+        if one is None:
+            continue
+        below = code[at + 1][1].strip() if at + 1 < len(code) else ""
+        more = below.lstrip("# ") if below.startswith("#") and line.strip().startswith("#") else ""
+        goes_on = more and not _on_a_line(more, number) and not one.message.rstrip().endswith((".", "!", ")"))
+        yield Raised(one.types, f"{one.message} {more}" if goes_on else one.message, number)
+
+
+def _raised(types: str, message: str, line: int) -> Raised:
+    names = [name.strip() for name in re.split(r":\s+", types) if name.strip()]
+    while match := _RAISED.match(message):  # wrappers that quote: "LoweringException: RuntimeError: …"
+        names += [name.strip() for name in re.split(r":\s+", match["types"])]
+        message = match["message"]
+    return Raised(tuple(names), _ADVICE.sub("", message).strip(), line)
+
+
+def match_of(raised: Raised) -> str:
+    """A regular expression for the failure: its words; what differs from run to run, and little words, may be anything."""
+    words = raised.message if len(raised.message) >= _SHORTEST and not _is_pythons_own(raised) else raised.shown
+    words = words[:LONGEST_MATCH].rstrip()
+    if len(raised.shown) > LONGEST_MATCH and " " in words:
+        words = words.rsplit(" ", 1)[0]
+    pieces = [part for part in re.split(r"\x00+", _VOLATILE.sub("\x00", words)) if part.strip() or part == " "]
+    pattern = ".*".join(_escaped(piece) for piece in pieces)
+    return re.sub(r"(?:\.\*\s?){2,}", ".*", pattern).strip() or re.escape(raised.cause)
+
+
+def _is_pythons_own(raised: Raised) -> bool:
+    """Words that Python uses for any program: only with their type do they tell something."""
+    return raised.cause in {"IndexError", "KeyError", "AttributeError", "TypeError", "ZeroDivisionError", "RecursionError"} and (
+        len(raised.message) < 60
+    )
+
+
+def _escaped(piece: str) -> str:
+    """Escaped for a regular expression as far as it must be; quotes may be of any kind."""
+    parts = [re.sub(r"[`'\"‘’“”]", ".", re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", part)) for part in _FILLERS.split(piece)]
+    return ".*".join(parts)
+
+
+def name_of(raised: Raised) -> str:
+    """What to call the failure: the first words of its message, else its type."""
+    words = [word for word in re.findall(r"[A-Za-z][A-Za-z0-9]+", raised.message) if len(word) > 2][:5]
+    return slug("-".join(words)) or slug(re.sub(r"(?<=[a-z])(?=[A-Z])", "-", raised.cause)) or "failure"

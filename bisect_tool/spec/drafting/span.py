@@ -1,0 +1,135 @@
+"""Where to look: channel, `from` and `to`, made of what a report says of builds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from packaging.version import Version
+
+from bisect_tool.spec.drafting.finding import Found, default, found, guessed
+from bisect_tool.spec.drafting.said import Mention, Said
+
+RELEASES_BEFORE = 2
+DAYS_BEFORE = 60  # of nightlies, when only they fail
+OPEN_DAYS = 365
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """`first` and `last` are bounds as a spec has them; None: left out. `advice` is what to try next, empty when nothing is."""
+
+    channel: Found[str]
+    first: Found[str | None]
+    last: Found[str | None]
+    advice: str = ""
+
+
+def span_of(said: Said, opened: date | None) -> Span:
+    """The range to search."""
+    failing = _failing(said)
+    good = _last_good(said, failing)
+    if failing and failing.is_nightly and good and good.is_nightly:
+        return _between_nightlies(good, failing)
+    if failing and failing.is_nightly and said.only_nightlies and not (good and good.version and not good.is_nightly):
+        return _only_nightlies(failing, said.only_nightlies)
+    channel = _release(failing)
+    last: Found[str | None] = default(None, "to-newest", "to the newest release, to see whether it is fixed")
+    return Span(channel, _first(failing, good, opened), last, _advice(failing))
+
+
+def _failing(said: Said) -> Mention | None:
+    """The build of the reporter, else the oldest that is said to fail."""
+    if said.failing is not None:
+        return said.failing
+    return _extreme(said.bad, last=False)
+
+
+def _last_good(said: Said, failing: Mention | None) -> Mention | None:
+    """The newest build that works and is older than every build that fails."""
+    worst = [one for one in (failing, *said.bad) if one]
+    older = [one for one in said.good if all(_is_older(one, other) for other in worst)]
+    return _extreme(older, last=True)
+
+
+def _extreme(mentions: Sequence[Mention], *, last: bool) -> Mention | None:
+    dated = [one for one in mentions if one.is_nightly]
+    kinds = [one for one in mentions if not one.is_nightly] or dated
+    ordered = sorted(kinds, key=lambda one: one.order)
+    return ordered[-1 if last else 0] if ordered else None
+
+
+def _is_older(one: Mention, other: Mention) -> bool:
+    if one.day and other.day:
+        return one.day < other.day
+    if one.version and other.version:
+        return one.version < other.version
+    return True  # a day and a version: nothing here knows which came first
+
+
+def _between_nightlies(good: Mention, failing: Mention) -> Span:
+    assert good.day
+    assert failing.day
+    why = f"{good.text} works and {failing.text} fails"
+    return Span(
+        found("nightly", "channel-nightly", why, failing.line),
+        found(good.day.isoformat(), "from-good", f"{good.text} works", good.line),
+        found(failing.day.isoformat(), "to-bad", f"{failing.text} fails", failing.line),
+    )
+
+
+def _only_nightlies(failing: Mention, line: int) -> Span:
+    assert failing.day
+    first = failing.day - timedelta(days=DAYS_BEFORE)
+    return Span(
+        found("nightly", "channel-nightly", "only nightlies fail", line),
+        guessed(first.isoformat(), "from-days-before", f"{DAYS_BEFORE} days before {failing.text}", failing.line),
+        found(failing.day.isoformat(), "to-bad", f"{failing.text} fails", failing.line),
+    )
+
+
+def _release(failing: Mention | None) -> Found[str]:
+    if failing and failing.is_nightly:
+        return guessed("release", "channel-release", f"the releases around the nightly {failing.text} first", failing.line)
+    return default("release", "channel-release", "releases are few and stay")
+
+
+def _first(failing: Mention | None, good: Mention | None, opened: date | None) -> Found[str | None]:
+    if good and good.version:
+        return found(_short(good.version), "from-good", f"{good.text} works", good.line)
+    if good and good.day:
+        return found(good.day.isoformat(), "from-good", f"{good.text} works", good.line)
+    if failing and failing.version:
+        first = _before(failing.version)
+        return guessed(first, "from-two-before", f"{RELEASES_BEFORE} releases before {failing.text}, which fails", failing.line)
+    start = failing.day if failing and failing.day else opened
+    if start:
+        first = (start - timedelta(days=OPEN_DAYS)).isoformat()
+        why = f"{OPEN_DAYS} days before " + ("the nightly that fails" if failing else "the report was filed")
+        return guessed(first, "from-a-year-before", why, failing.line if failing else None)
+    return default(None, "from-walk-back", "no build is named: the search walks back from the newest")
+
+
+def _advice(failing: Mention | None) -> str:
+    if failing is None or failing.day is None:
+        return ""
+    first, last = failing.day - timedelta(days=DAYS_BEFORE), failing.day
+    return (
+        f"for the commit, or when no release shows it: `channel: nightly`, `from: {first.isoformat()}`, `to: {last.isoformat()}`"
+    )
+
+
+def _short(version: Version) -> str:
+    """`2.8` for 2.8.0 (a bound means the release whether or not the zero is written), else the public version."""
+    if version.is_devrelease and version.pre is None:
+        return version.public
+    return version.public.removesuffix(".0") if len(version.release) == 3 and version.release[2] == 0 else version.public
+
+
+def _before(version: Version) -> str:
+    """The release that comes `RELEASES_BEFORE` minor ones earlier; `from` need not be a build, it moves inwards."""
+    minor = version.minor - RELEASES_BEFORE
+    if minor >= 0:
+        return f"{version.major}.{minor}"
+    return f"{max(version.major - 1, 0)}.0" if version.major else "0.0"
