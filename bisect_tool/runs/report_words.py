@@ -74,11 +74,6 @@ def signature_part(example: FoundFailure) -> parts.Signature:
     )
 
 
-def without_places(text: str) -> str:
-    """Text without where this machine keeps environments and trials, which is of no use to whoever reads a report."""
-    return re.sub(r"[^\s\"']*/(site-packages|trials/[^/]+/repro)/", "", text)
-
-
 def name_for(example: FoundFailure) -> str:
     """A short name for a failure that the spec does not name: its cause and the first words of its message."""
     signature = example.signature

@@ -13,7 +13,7 @@ from bisect_tool.reports.cleaning import clean, shorten
 from bisect_tool.reports.report import MetricPart
 from bisect_tool.runs.metric_parts import metric_parts
 from bisect_tool.runs.rate_parts import rate_part
-from bisect_tool.runs.report_words import Names, signature_part, telling_trial, without_places, word_of
+from bisect_tool.runs.report_words import Names, signature_part, telling_trial, word_of
 from bisect_tool.runs.session import SeenTrial, Session
 from bisect_tool.search.flaky.evidence import Tally
 from bisect_tool.search.flaky.interval import rate_of
@@ -21,6 +21,7 @@ from bisect_tool.search.states import Failing, Flaky, Untestable, trials_of
 from bisect_tool.spec.model import Case
 from bisect_tool.spec.repro import case_command
 from bisect_tool.trials.failure import CannotJudge, Failed, MachineAtFault
+from bisect_tool.trials.volatile import without_places
 
 LONGEST_LINE = 400  # characters of a line of output
 
