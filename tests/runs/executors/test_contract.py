@@ -1,0 +1,226 @@
+"""What every executor promises, for each of them: with real uv, real processes, and for Ray a real cluster of one node."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bisect_tool.builds.build import Build, Installation
+from bisect_tool.environments.cache_folder import open_cache
+from bisect_tool.environments.environment import BuildUnusable, Environment, EnvironmentKey, Environments, Making
+from bisect_tool.environments.interpreter import find_interpreter
+from bisect_tool.environments.uv import find_uv
+from bisect_tool.runs.executors import (
+    AheadEnded,
+    Arrival,
+    Ended,
+    Executor,
+    Held,
+    HoldLock,
+    Opened,
+    OpenEnvironment,
+    RanTrial,
+    Result,
+    RunTrial,
+    Told,
+    WaitingForLock,
+)
+from bisect_tool.runs.executors.local import LocalExecutor, Slot
+from bisect_tool.stopping import Cancelled
+from bisect_tool.trials.trial import TrialOrder
+from tests.rig.index import Index, serve
+from tests.rig.toy import ToyBuild, day, toy_package
+from tests.rig.wheel_maker import WheelFault
+
+SHOW = b"import os, sys, toy; print(toy.__version__, os.environ['WORD'], open(sys.argv[1]).read()); sys.exit(3)\n"
+HANG = b"import os, time; open(os.environ['SIGN'], 'w').write(str(os.getpid())); time.sleep(600)\n"
+
+
+@dataclass
+class Bench:
+    """An executor with two slots, and a folder of this machine whose cache is the one of whoever decides."""
+
+    executor: Executor
+    folder: Path
+    index: Index
+
+    def opening(self, version: str, *, location: str | None = None) -> OpenEnvironment:
+        """The order for a build of the index."""
+        uv = find_uv(self.folder / "uv", dict(os.environ))
+        name = f"toy-{version}-py3-none-any.whl"
+        build = Build("toy", version, name, location or f"{self.index.url}/{name}", sha256=version.encode().hex())
+        installation = Installation((f"toy=={version}",), ("--default-index", self.index.url))
+        return OpenEnvironment(
+            EnvironmentKey(build, find_interpreter(None, uv)), lambda: installation, device="cpu", as_of=None
+        )
+
+    def ended(self, slot: int = 0) -> Result | BaseException:
+        """The end of the job of a slot."""
+        return next(one.result for one in self.until(Ended) if isinstance(one, Ended) and one.slot == slot)
+
+    def until(self, kind: type) -> list[Arrival]:
+        """What arrives, until something of that kind has."""
+        found: list[Arrival] = []
+        while not any(isinstance(one, kind) for one in found):
+            arrived = self.executor.arrivals(timeout=60)
+            assert arrived, "nothing has happened for a minute"
+            found += arrived
+        return found
+
+    @contextmanager
+    def opened(self, version: str) -> Iterator[Environment]:
+        """An environment, open."""
+        self.executor.start(0, self.opening(version))
+        opened = self.ended()
+        assert isinstance(opened, Opened), opened
+        with closing(opened.lease):
+            yield opened.environment
+
+    def trial(self, environment: Environment, script: bytes, name: str = "20260101-t", **variables: str) -> RunTrial:
+        """A trial of a script that is given a file of its own."""
+        files = (("data/words.txt", b"by content"), ("repro.py", script))
+        order = TrialOrder(files, ("python", "repro.py", "data/words.txt"), variables, 60, "cpu")
+        return RunTrial(order, environment, self.folder / "cache" / "trials" / name)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    folder = tmp_path_factory.mktemp("wheels")
+    history = [ToyBuild(f"1.{n}", uploaded=day(n + 1)) for n in range(3)]
+    toy_package(folder, "toy", [*history, ToyBuild("1.9", uploaded=day(9), broken=[WheelFault.RAISES_AT_IMPORT])])
+    with serve(folder) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+    """Starts a cluster when it is needed; gives its address."""
+    started: list[str] = []
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+
+        def start() -> str:
+            from tests.rig.ray_cluster import ray_cluster
+
+            if not started:
+                started.append(stack.enter_context(ray_cluster(tmp_path_factory.mktemp("cluster"))).address)
+            return started[0]
+
+        yield start
+
+
+@pytest.fixture(params=["local", "ray"])
+def bench(request: pytest.FixtureRequest, tmp_path: Path, index: Index, address: Callable[[], str]) -> Iterator[Bench]:
+    if request.param == "local":
+        cache = open_cache(tmp_path / "cache")
+        environ = dict(os.environ)
+        environments = Environments(cache, find_uv(cache.uv, environ), environ)
+        with closing(LocalExecutor([Slot("1"), Slot("2")], environments, environ)) as executor:
+            yield Bench(executor, tmp_path, index)
+        return
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'bisect-tool[ray]'")
+    from bisect_tool.runs.device import Device
+    from bisect_tool.runs.executors.cluster.nodes import Cluster
+    from bisect_tool.runs.executors.ray import RayExecutor
+    from bisect_tool.runs.nvml import open_nvml
+
+    cluster = Cluster(address(), tmp_path / "cache", open_nvml)
+    with closing(cluster):
+        cluster.open()
+        with closing(RayExecutor(cluster, Device("cpu", "cpu"), 2)) as far:
+            yield Bench(far, tmp_path, index)
+
+
+def test_an_environment_is_made_once_and_its_trials_leave_their_logs_here(bench: Bench) -> None:
+    """One case for the whole way, because an environment takes seconds."""
+    bench.executor.start(0, bench.opening("1.0"))
+    arrivals = bench.until(Ended)
+    assert any(isinstance(one, Told) and isinstance(one.news, Making) for one in arrivals)
+    (opened,) = [one.result for one in arrivals if isinstance(one, Ended)]
+    assert isinstance(opened, Opened), opened
+    assert (opened.environment.cached, opened.environment.health.version) == (False, "1.0")
+    with bench.opened("1.0") as again:
+        assert again.cached
+    bench.executor.start(1, bench.trial(opened.environment, SHOW, WORD="travels"))
+    ran = bench.ended(1)
+    assert isinstance(ran, RanTrial), ran
+    seen, folder = ran.finished.observation, bench.folder / "cache" / "trials" / "20260101-t"
+    assert (seen.exit_status, seen.output) == (3, "1.0 travels by content\n")
+    assert ran.finished.folder == folder
+    assert (folder / "log.txt").read_text() == seen.output
+    assert (folder / "repro" / "data" / "words.txt").read_text() == "by content"
+    assert {"command.sh", "observation.json"} <= {path.name for path in folder.iterdir()}
+    opened.lease.close()
+
+
+def test_a_build_that_does_not_import_is_unusable(bench: Bench) -> None:
+    bench.executor.start(0, bench.opening("1.9"))
+    result = bench.ended()
+    assert isinstance(result, BuildUnusable), result
+
+
+def test_what_is_called_off_leaves_no_process_and_no_folder(bench: Bench) -> None:
+    with bench.opened("1.0") as environment:
+        sign = bench.folder / "sign"
+        bench.executor.start(0, bench.trial(environment, HANG, SIGN=str(sign)))
+        while not (sign.exists() and sign.read_text()):
+            assert not any(isinstance(one, Ended) for one in bench.executor.arrivals(timeout=0.05))
+        pid = int(sign.read_text())
+        bench.executor.cancel(0)
+        assert isinstance(bench.ended(), Cancelled)
+        assert not psutil.pid_exists(pid)
+        assert not (bench.folder / "cache" / "trials" / "20260101-t").exists()
+        assert not list(environment.folder.parents[1].glob("trials/*"))
+
+
+def test_closing_ends_what_runs_and_its_end_can_still_be_taken(bench: Bench) -> None:
+    with bench.opened("1.0") as environment:
+        sign = bench.folder / "sign"
+        bench.executor.start(0, bench.trial(environment, HANG, SIGN=str(sign)))
+        while not (sign.exists() and sign.read_text()):
+            bench.executor.arrivals(timeout=0.05)
+        bench.executor.close()
+        assert not psutil.pid_exists(int(sign.read_text()))
+    ended = [one.result for one in bench.executor.arrivals(timeout=0) if isinstance(one, Ended)]
+    assert [type(one) for one in ended] == [Cancelled]
+
+
+def test_a_lock_is_waited_for_until_it_is_let_go(bench: Bench) -> None:
+    bench.executor.start(0, HoldLock(bench.folder / "lock"))
+    held = bench.ended()
+    assert isinstance(held, Held), held
+    bench.executor.start(1, HoldLock(bench.folder / "lock"))
+    (told,) = bench.until(Told)
+    assert isinstance(told, Told)
+    assert told.news == WaitingForLock()
+    held.lease.close()
+    second = bench.ended(1)
+    assert isinstance(second, Held), second
+    second.lease.close()
+
+
+def test_what_is_made_ahead_is_there_when_it_is_opened(bench: Bench) -> None:
+    bench.executor.prepare(bench.opening("1.1"), 1000)
+    (ended,) = [one for one in bench.until(AheadEnded) if isinstance(one, AheadEnded)]
+    assert ended.error is None
+    with bench.opened("1.1") as environment:
+        assert environment.cached
+
+
+def test_what_is_dropped_before_it_began_is_not_made(bench: Bench) -> None:
+    job = bench.opening("1.2")
+    bench.executor.prepare(replace(job, key=bench.opening("1.1").key), 1000)
+    bench.executor.prepare(job, 1000)
+    bench.executor.drop(job.key.digest)
+    ends: list[Arrival] = []
+    while len(ends) < 2:
+        ends += [one for one in bench.until(AheadEnded) if isinstance(one, AheadEnded)]
+    (error,) = [one.error for one in ends if isinstance(one, AheadEnded) and one.digest == job.key.digest]
+    assert isinstance(error, Cancelled)
