@@ -26,6 +26,7 @@ class RigNode:
 
     node: Any
     cache: Path
+    is_killed: bool = False
 
     @property
     def raylet(self) -> psutil.Process:
@@ -80,9 +81,13 @@ class RigCluster:
         self.nodes.append(RigNode(made, cache))
         return self.nodes[-1]
 
+    def alive(self) -> list[RigNode]:
+        """The nodes that were not killed, the head first."""
+        return [one for one in self.nodes if not one.is_killed]
+
     def kill(self, node: RigNode) -> None:
         """As a machine that loses its power: the raylet first, and everything below it at once."""
-        raylet = node.raylet
+        raylet, node.is_killed = node.raylet, True
         below = raylet.children(recursive=True)
         raylet.kill()
         for one in below:

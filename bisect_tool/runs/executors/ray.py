@@ -166,9 +166,6 @@ class RayExecutor(SlotThreads):
         self._over.set()
         super().close()
         self._watcher.join()
-        for node in self._cluster.alive:
-            connection.kill(node.keeper)
-            node.gone = "the run is over"
 
     def do(self, slot: int, job: Job, stop: Stop, tell: Callable[[News], None]) -> Result:
         """Do a job of a slot."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -28,17 +29,28 @@ from bisect_tool.runs.executors import (
     RanTrial,
     Result,
     RunTrial,
+    SlotLost,
     Told,
     WaitingForLock,
 )
 from bisect_tool.runs.executors.local import LocalExecutor, Slot
 from bisect_tool.stopping import Cancelled
 from bisect_tool.trials.trial import TrialOrder
+from tests.rig.card_folder import CARDS, CardFolder
 from tests.rig.index import Index, serve
 from tests.rig.toy import ToyBuild, day, toy_package
 from tests.rig.wheel_maker import WheelFault
 
 SHOW = b"import os, sys, toy; print(toy.__version__, os.environ['WORD'], open(sys.argv[1]).read()); sys.exit(3)\n"
+# Both at once: each waits for the other.
+SHOW_GPU = b"""import os, time
+from pathlib import Path
+place = Path(os.environ['PLACE'])
+(place / f"{os.getpid()}.here").touch()
+while len(list(place.glob('*.here'))) < 2:
+    time.sleep(0.02)
+print(os.environ['CUDA_VISIBLE_DEVICES'])
+"""
 HANG = b"import os, time; open(os.environ['SIGN'], 'w').write(str(os.getpid())); time.sleep(600)\n"
 
 
@@ -93,31 +105,33 @@ class Bench:
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     folder = tmp_path_factory.mktemp("wheels")
     history = [ToyBuild(f"1.{n}", uploaded=day(n + 1)) for n in range(3)]
-    toy_package(folder, "toy", [*history, ToyBuild("1.9", uploaded=day(9), broken=[WheelFault.RAISES_AT_IMPORT])])
+    toy_package(folder, "toy", [*history, ToyBuild("1.9", uploaded=day(9), broken=[WheelFault.OTHER_VERSION_INSIDE])])
     with serve(folder) as served:
         yield served
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
-    """Starts a cluster when it is needed; gives its address."""
-    started: list[str] = []
-    from contextlib import ExitStack
-
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Any]]:
+    """Starts a cluster when it is needed, once, and connects to it."""
+    opened: list[Any] = []
     with ExitStack() as stack:
 
-        def start() -> str:
+        def start() -> Any:
+            from bisect_tool.runs.executors.cluster.nodes import Cluster
             from tests.rig.ray_cluster import ray_cluster
 
-            if not started:
-                started.append(stack.enter_context(ray_cluster(tmp_path_factory.mktemp("cluster"))).address)
-            return started[0]
+            if not opened:
+                folder = tmp_path_factory.mktemp("cluster")
+                address = stack.enter_context(ray_cluster(folder, gpus=2)).address
+                opened.append(stack.enter_context(closing(Cluster(address, folder, CardFolder(folder)))))
+                opened[0].open()
+            return opened[0]
 
         yield start
 
 
 @pytest.fixture(params=["local", "ray"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path, index: Index, address: Callable[[], str]) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest, tmp_path: Path, index: Index, nodes: Callable[[], Any]) -> Iterator[Bench]:
     if request.param == "local":
         cache = open_cache(tmp_path / "cache")
         environ = dict(os.environ)
@@ -127,19 +141,14 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path, index: Index, address:
         return
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'bisect-tool[ray]'")
     from bisect_tool.runs.device import Device
-    from bisect_tool.runs.executors.cluster.nodes import Cluster
     from bisect_tool.runs.executors.ray import RayExecutor
-    from bisect_tool.runs.nvml import open_nvml
 
-    cluster = Cluster(address(), tmp_path / "cache", open_nvml)
-    with closing(cluster):
-        cluster.open()
-        with closing(RayExecutor(cluster, Device("cpu", "cpu"), 2)) as far:
-            yield Bench(far, tmp_path, index)
+    with closing(RayExecutor(nodes(), Device("cpu", "cpu"), 2)) as far:
+        yield Bench(far, tmp_path, index)
 
 
 def test_an_environment_is_made_once_and_its_trials_leave_their_logs_here(bench: Bench) -> None:
-    """One case for the whole way, because an environment takes seconds."""
+    """The whole way in one test, because an environment takes seconds."""
     bench.executor.start(0, bench.opening("1.0"))
     arrivals = bench.until(Ended)
     assert any(isinstance(one, Told) and isinstance(one.news, Making) for one in arrivals)
@@ -160,7 +169,19 @@ def test_an_environment_is_made_once_and_its_trials_leave_their_logs_here(bench:
     opened.lease.close()
 
 
-def test_a_build_that_does_not_import_is_unusable(bench: Bench) -> None:
+def test_two_slots_that_want_the_same_environment_make_it_once(bench: Bench) -> None:
+    for slot in (0, 1):
+        bench.executor.start(slot, bench.opening("1.2"))
+    ended: list[Ended] = []
+    while len(ended) < 2:
+        ended += [one for one in bench.until(Ended) if isinstance(one, Ended)]
+    opened = [one.result for one in ended if isinstance(one.result, Opened)]
+    assert sorted(one.environment.cached for one in opened) == [False, True]
+    for one in opened:
+        one.lease.close()
+
+
+def test_a_build_that_is_not_what_it_says_is_unusable(bench: Bench) -> None:
     bench.executor.start(0, bench.opening("1.9"))
     result = bench.ended()
     assert isinstance(result, BuildUnusable), result
@@ -224,3 +245,38 @@ def test_what_is_dropped_before_it_began_is_not_made(bench: Bench) -> None:
         ends += [one for one in bench.until(AheadEnded) if isinstance(one, AheadEnded)]
     (error,) = [one.error for one in ends if isinstance(one, AheadEnded) and one.digest == job.key.digest]
     assert isinstance(error, Cancelled)
+
+
+def test_a_trial_has_a_gpu_of_its_node_and_a_sick_one_is_given_to_nobody_else(
+    tmp_path: Path, index: Index, nodes: Callable[[], Any]
+) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'bisect-tool[ray]'")
+    from bisect_tool.runs.executors.ray import RayExecutor
+
+    cluster = nodes()
+    device = cluster.find_device(["cuda", "cpu"], {})
+    assert (device.name, device.kind, device.driver) == ("cuda", "NVIDIA H200", "580.159.03")
+    with closing(RayExecutor(cluster, device, None)) as executor:
+        bench = Bench(executor, tmp_path, index)
+        assert executor.slots == ("node-1 gpu 0", "node-1 gpu 1")
+        with bench.opened("1.0") as environment:
+            for slot in (0, 1):
+                job = bench.trial(environment, SHOW_GPU, f"20260101-{slot}", PLACE=str(tmp_path))
+                executor.start(slot, replace(job, order=replace(job.order, device="cuda")))
+            ended: list[Ended] = []
+            while len(ended) < 2:
+                ended += [one for one in bench.until(Ended) if isinstance(one, Ended)]
+            seen = [one.result.finished.observation for one in ended if isinstance(one.result, RanTrial)]
+            assert sorted(one.output.strip() for one in seen) == [one.uuid for one in CARDS]
+            assert [one.gpu_others for one in seen] == [0, 0]
+            (cluster.cache / CARDS[0].uuid).touch()
+            job = bench.trial(environment, SHOW, "20260102-0", WORD="sick")
+            executor.start(0, job)
+            lost = bench.ended(0)
+            assert isinstance(lost, SlotLost), lost
+            assert "fallen off the bus" in str(lost)
+            executor.retire(0)
+            executor.start(1, replace(job, folder=job.folder.with_name("20260102-1")))
+            ran = bench.ended(1)
+            assert isinstance(ran, RanTrial), ran
+            assert ran.finished.observation.exit_status == 3
