@@ -117,8 +117,9 @@ class Failed:
         """The exception again."""
         if self.kind in _PLAIN:
             return _PLAIN[self.kind](self.what)
-        kind = getattr(errors, self.kind, MachineFault)
-        return kind(self.what, where=self.where, advice=self.advice)
+        kind = getattr(errors, self.kind, None)
+        known = kind if isinstance(kind, type) and issubclass(kind, BisectError) else MachineFault
+        return known(self.what, where=self.where, advice=self.advice)
 
 
 Outcome = OpenedThere | RanThere | Unknown | Failed
