@@ -4,39 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from bisect_tool.builds.build import Build, Installation
 from bisect_tool.environments.cache_folder import open_cache
-from bisect_tool.environments.environment import BuildUnusable, Environment, EnvironmentKey, Environments, Making
-from bisect_tool.environments.interpreter import find_interpreter
+from bisect_tool.environments.environment import BuildUnusable, Environments, Making
 from bisect_tool.environments.uv import find_uv
 from bisect_tool.runs.executors import (
     AheadEnded,
     Arrival,
     Ended,
-    Executor,
     Held,
     HoldLock,
     Opened,
-    OpenEnvironment,
     RanTrial,
-    Result,
-    RunTrial,
     SlotLost,
     Told,
     WaitingForLock,
 )
 from bisect_tool.runs.executors.local import LocalExecutor, Slot
 from bisect_tool.stopping import Cancelled
-from bisect_tool.trials.trial import TrialOrder
 from tests.rig.card_folder import CARDS, CardFolder
+from tests.rig.executor_bench import Bench
 from tests.rig.index import Index, serve
 from tests.rig.toy import ToyBuild, day, toy_package
 from tests.rig.wheel_maker import WheelFault
@@ -52,53 +46,6 @@ while len(list(place.glob('*.here'))) < 2:
 print(os.environ['CUDA_VISIBLE_DEVICES'])
 """
 HANG = b"import os, time; open(os.environ['SIGN'], 'w').write(str(os.getpid())); time.sleep(600)\n"
-
-
-@dataclass
-class Bench:
-    """An executor with two slots, and a folder of this machine whose cache is the one of whoever decides."""
-
-    executor: Executor
-    folder: Path
-    index: Index
-
-    def opening(self, version: str, *, location: str | None = None) -> OpenEnvironment:
-        """The order for a build of the index."""
-        uv = find_uv(self.folder / "uv", dict(os.environ))
-        name = f"toy-{version}-py3-none-any.whl"
-        build = Build("toy", version, name, location or f"{self.index.url}/{name}", sha256=version.encode().hex())
-        installation = Installation((f"toy=={version}",), ("--default-index", self.index.url))
-        return OpenEnvironment(
-            EnvironmentKey(build, find_interpreter(None, uv)), lambda: installation, device="cpu", as_of=None
-        )
-
-    def ended(self, slot: int = 0) -> Result | BaseException:
-        """The end of the job of a slot."""
-        return next(one.result for one in self.until(Ended) if isinstance(one, Ended) and one.slot == slot)
-
-    def until(self, kind: type) -> list[Arrival]:
-        """What arrives, until something of that kind has."""
-        found: list[Arrival] = []
-        while not any(isinstance(one, kind) for one in found):
-            arrived = self.executor.arrivals(timeout=60)
-            assert arrived, "nothing has happened for a minute"
-            found += arrived
-        return found
-
-    @contextmanager
-    def opened(self, version: str) -> Iterator[Environment]:
-        """An environment, open."""
-        self.executor.start(0, self.opening(version))
-        opened = self.ended()
-        assert isinstance(opened, Opened), opened
-        with closing(opened.lease):
-            yield opened.environment
-
-    def trial(self, environment: Environment, script: bytes, name: str = "20260101-t", **variables: str) -> RunTrial:
-        """A trial of a script that is given a file of its own."""
-        files = (("data/words.txt", b"by content"), ("repro.py", script))
-        order = TrialOrder(files, ("python", "repro.py", "data/words.txt"), variables, 60, "cpu")
-        return RunTrial(order, environment, self.folder / "cache" / "trials" / name)
 
 
 @pytest.fixture(scope="module")
