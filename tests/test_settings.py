@@ -9,8 +9,8 @@ from bisect_tool.errors import SettingError
 from bisect_tool.settings import Settings, read_settings
 
 SETTINGS = (
-    "ahead", "bandwidth", "cache", "github_api", "index", "jobs", "max_cache", "max_downloads", "nightly_index", "repo",
-    "thin", "verify", "wait_for_gpu", "wheelhouse",
+    "ahead", "bandwidth", "cache", "executor", "github_api", "index", "jobs", "max_cache", "max_downloads", "nightly_index",
+    "ray_address", "repo", "thin", "verify", "wait_for_gpu", "wheelhouse",
 )  # fmt: skip
 
 
@@ -38,12 +38,14 @@ def test_the_defaults(tmp_path: Path) -> None:
         "ahead": 2,
         "bandwidth": None,
         "cache": tmp_path / ".cache" / "bisect",
+        "executor": "local",
         "github_api": None,
         "index": None,
         "jobs": None,
         "max_cache": None,
         "max_downloads": None,
         "nightly_index": None,
+        "ray_address": "auto",
         "repo": None,
         "thin": "auto",
         "verify": 2,
@@ -228,12 +230,14 @@ def test_the_explanation(tmp_path: Path) -> None:
         ("ahead", "2", "default"),
         ("bandwidth", "no bound", "default"),
         ("cache", "/x", "--cache"),
+        ("executor", "local", "default"),
         ("github-api", "GitHub's own", "default"),
         ("index", "https://example.org/simple", "--index"),
         ("jobs", "one for each GPU, 1 on the CPU", "default"),
         ("max-cache", "no bound", "default"),
         ("max-downloads", "no bound", "default"),
         ("nightly-index", "PyTorch's own", "default"),
+        ("ray-address", "auto", "default"),
         ("repo", "none", "default"),
         ("thin", "auto", "default"),
         ("verify", "3", "BISECT_VERIFY"),
@@ -245,6 +249,16 @@ def test_the_explanation(tmp_path: Path) -> None:
 @pytest.mark.parametrize("index", ["https://me:se@cret@example.org/x", "https://token@example.org/x"])
 def test_the_explanation_hides_every_credential(tmp_path: Path, index: str) -> None:
     assert dict(row[:2] for row in read(tmp_path, index=index).explain())["index"] == "https://example.org/x"
+
+
+@pytest.mark.parametrize("address", ["auto", "local", "10.0.0.1:6379", "head:6379", "ray://head:10001", "[::1]:6379"])
+def test_the_address_of_a_ray_cluster(tmp_path: Path, address: str) -> None:
+    assert read(tmp_path, {"BISECT_RAY_ADDRESS": address}).ray_address == address
+
+
+@pytest.mark.parametrize("address", ["head", "http://head:6379", "head:port", "ray://"])
+def test_what_is_no_address_of_a_ray_cluster(tmp_path: Path, address: str) -> None:
+    assert "ray://host:port" in refusal(tmp_path, ray_address=address).what
 
 
 def test_the_address_of_the_nightlies(tmp_path: Path) -> None:

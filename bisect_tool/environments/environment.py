@@ -41,12 +41,16 @@ class BuildUnusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A ready environment: `programs` is its folder with `python`; `cached` says that it was there before."""
+    """A ready environment: `programs` is its folder with `python`; `cached` says that it was there before.
+
+    `machine` is the machine since its last start, where that is another one than that of the tool; else empty.
+    """
 
     folder: Path
     health: Health
     cached: bool
     seconds: float = 0.0
+    machine: str = ""
 
     @property
     def programs(self) -> Path:

@@ -246,7 +246,7 @@ class Service:
         bench = Bench(
             open_reference=lambda stack: self._reference(stack, session, session.asked.reference(case)),
             run=lambda build, opened, note: self._attempt(session, case, build, opened, purpose, note),
-            machine=machine_since_start(),
+            machine=environment.machine or machine_since_start(),
         )
         version, started = session.asked.builds[number].version, time.monotonic()
         # Two comparisons at once on one device would disturb each other.

@@ -111,7 +111,7 @@ def _run(
         repro, work, exceptions = folder / "repro", own / "work", own / "exceptions"
         for path in (work, exceptions):
             path.mkdir(parents=True)
-        _lay_out(order.files, repro)
+        lay_out(order.files, repro)
         extra = {
             "TMPDIR": str(temporary),
             **order.variables,
@@ -178,12 +178,13 @@ def temporary_folder(own: Path) -> Iterator[Path]:
 def _keep(folder: Path, order: TrialOrder, observation: Observation) -> None:
     """Write down what was seen. The repro is laid out again: it may have changed or deleted itself, or all of this."""
     remove_folder(folder / "repro")
-    _lay_out(order.files, folder / "repro")
+    lay_out(order.files, folder / "repro")
     (folder / "log.txt").write_text(observation.output, encoding="utf-8", errors="backslashreplace")
     (folder / "observation.json").write_text(json.dumps(_as_json(observation), indent=1) + "\n")
 
 
-def _lay_out(files: Sequence[tuple[str, bytes]], folder: Path) -> None:
+def lay_out(files: Sequence[tuple[str, bytes]], folder: Path) -> None:
+    """Write the files of a repro into `folder`. Raises `OSError`."""
     for name, content in files:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -70,6 +70,10 @@ class SlotThreads(ABC):
         """What people call each slot."""
         return tuple(worker.name for worker in self._workers)
 
+    def add_slot(self, name: str) -> None:
+        """One more slot, at the end."""
+        self._workers.append(_Worker(name))
+
     def start(self, slot: int, job: Job) -> None:
         """Begin a job in a slot that has none."""
         worker = self._workers[slot]

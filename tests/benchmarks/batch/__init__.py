@@ -1,0 +1,1 @@
+"""What many specs, many hosts and clusters cost."""
