@@ -1,0 +1,1 @@
+"""What many specs at once cost."""
