@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy.schemas import DEPLOY
+from tests.deploy.schemas import DEPLOY, ROOT
 from tests.image.toys import Toys
 
 pytestmark = pytest.mark.skipif(find_spec("bisect_tool.cli.batch") is None, reason="`bisect batch` is not here yet")
@@ -27,7 +27,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("BISECT_", "UV_", "PIP_", "SLURM_"))
     }
-    own = {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "BISECT_PROGRAM": str(program)}
+    own = {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT), "BISECT_PROGRAM": str(program)}
     return {**kept, **own, "BISECT_WHEELHOUSE": str(toys.wheels), "BISECT_SPECS": str(toys.specs)}
 
 
