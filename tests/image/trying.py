@@ -21,9 +21,7 @@ from tests.image.toys import Toys
 
 STRANGER = "1234560000:0"  # a uid without a name, as OpenShift gives one
 OFFLINE = ("--channel", "wheelhouse", "--wheelhouse", "/wheels")
-SETTLING = (
-    20.0  # seconds: what a stopped container may take before an engine kills it is 10 with Docker, 30 with Kubernetes
-)
+SETTLING = 20.0  # seconds; before they kill, Docker waits 10 and Kubernetes 30
 
 
 class Wrong(Exception):
@@ -97,7 +95,7 @@ class Trying:
         """SIGTERM to process 1, as engines stop a container: status 130, what had finished is stored, no zombies on the way."""
         with self._container("10001:0", keep=True) as container:
             words = (*self.image.settings.entrypoint, "run", "/specs/slow.yaml", *OFFLINE, "--plain")
-            process = container.start(*words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            process = container.start(*words)
             assert process.stdout is not None
             seen = next((line for line in process.stdout if "pass in" in line), None)
             if seen is None:
