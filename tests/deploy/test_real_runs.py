@@ -71,7 +71,7 @@ def test_the_step_of_the_action_writes_the_answer_into_the_summary(tmp_path: Pat
         "BISECT_ACTION_FROM": "1.5",
         "BISECT_STORE": "",
     }
-    step = ["bash", DEPLOY / "action" / "run"]
+    step = ["bash", str(DEPLOY / "action" / "run")]
     ran = subprocess.run(step, env={**environ, **runner}, capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "appeared in 1.7" in (tmp_path / "summary").read_text()
