@@ -25,9 +25,9 @@ RUN python3 -m venv /tools \
     && python3 -m venv --without-pip /opt/bisect
 # uv is among these, in the version and with the hashes of the lock file.
 COPY requirements.lock ./
-COPY deploy/image/postgres.lock deploy/image/
+COPY deploy/image/shared.lock deploy/image/
 RUN /tools/bin/pip --python /opt/bisect/bin/python install --no-cache-dir --disable-pip-version-check --no-deps --require-hashes \
-        --requirement requirements.lock --requirement deploy/image/postgres.lock
+        --requirement requirements.lock --requirement deploy/image/shared.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY bisect_tool bisect_tool
 RUN /tools/bin/pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheel . \

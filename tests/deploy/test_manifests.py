@@ -17,7 +17,7 @@ JOB = DEPLOY / "kubernetes" / "batch.yaml"
 RAYJOB = DEPLOY / "ray" / "rayjob.yaml"
 
 # Statuses that another attempt may change: faults of the machine, the network or the store, and the end of a pod.
-WORTH_ANOTHER = {14, 20, 21, 23, 24, 26, 28, 31, 130}
+WORTH_ANOTHER = {14, 20, 21, 23, 24, 26, 28, 29, 31, 130}
 
 
 EVERY = [pytest.param(document, id=f"{path.name}-{document['kind']}") for path in FILES for document in documents(path)]
@@ -75,7 +75,8 @@ def test_every_status_is_either_final_or_worth_another_attempt() -> None:
     (rule,) = [rule for rule in documents(JOB)[0]["spec"]["podFailurePolicy"]["rules"] if rule["action"] == "FailIndex"]
     values = rule["onExitCodes"]["values"]
     assert values == sorted(set(values))  # the server refuses others
-    assert set(values) == statuses() - WORTH_ANOTHER
+    assert statuses() - WORTH_ANOTHER <= set(values)
+    assert not WORTH_ANOTHER & set(values)
 
 
 def test_slurm_tries_the_same_ones_again() -> None:

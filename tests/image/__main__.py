@@ -1,4 +1,4 @@
-"""Build the image by hand, try it, and say what it weighs: `python -m tests.image [--target bisect] [--keep FOLDER]`.
+"""Build the image by hand, try it, and say what it weighs: `python -m tests.image [--target NAME …] [--keep FOLDER]`.
 
 Needs root, `unshare`, `mmdebstrap` (Debian: `apt-get install mmdebstrap`), and the machine's own mirrors of Debian and of
 Python packages. Nothing of the Dockerfile is written down here a second time.
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.image.building import Builder, Built, StepFailed
@@ -26,34 +27,44 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 def main() -> int:
     """Build, try, print. The status is 1 when anything fails, and says what."""
     asked = argparse.ArgumentParser(prog="python -m tests.image", description=__doc__)
-    asked.add_argument("--target", default="bisect", help="the stage that is wanted (bisect)")
-    asked.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the root here")
+    asked.add_argument(
+        "--target", action="append", metavar="NAME", help="a stage that is wanted: bisect (the default), ray"
+    )
+    asked.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the roots in this folder")
     words = asked.parse_args()
     if os.geteuid() != 0 or not all(map(shutil.which, ("unshare", "mmdebstrap"))):
         print("needs root, unshare and mmdebstrap", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory(prefix="bisect-image-") as name:
         try:
-            report(words.target, Path(name), words.keep)
+            report(words.target or ["bisect"], Path(name), words.keep)
         except (NoBase, NotUnderstood, StepFailed, Wrong) as error:
             print(f"FAILED: {error}", file=sys.stderr)
             return 1
     return 0
 
 
-def report(target: str, place: Path, keep: Path | None) -> None:
-    """Build `target` in `place` and try it; print each step, each check and the sizes."""
-    started = time.monotonic()
-    built = Builder(CHECKOUT, place / "stages", make_root).build(target)
-    print(f"built in {time.monotonic() - started:.0f} s")
-    for name, value in sizes(built).items():
-        print(f"  {name:<24} {value / 1e6:7.1f} MB")
-    (place / "trying").mkdir()
-    place.chmod(0o755)
-    for check, seconds, says in Trying(built, place / "trying" / "toys").all():
-        print(f"ok {seconds:6.1f} s  {check}: {says}", flush=True)
+def report(targets: Sequence[str], place: Path, keep: Path | None) -> None:
+    """Build the targets in `place` and try them; print each step, each check and the sizes."""
+    place.chmod(0o755)  # other users go through it to their volumes
+    builder = Builder(CHECKOUT, place / "stages", make_root, tell)
+    for target in targets:
+        started = time.monotonic()
+        built = builder.build(target)
+        tell(f"{target}: built in {time.monotonic() - started:.0f} s")
+        for name, value in sizes(built).items():
+            tell(f"  {name:<24} {value / 1e6:7.1f} MB")
+        for check, seconds, says in Trying(built, place / f"trying-{target}").all():
+            tell(f"ok {seconds:6.1f} s  {check}: {says}")
     if keep is not None:
-        shutil.move(built.root, keep)
+        keep.mkdir(parents=True, exist_ok=True)
+        for target in targets:
+            shutil.move(builder.built[target].root, keep / target)
+
+
+def tell(line: str) -> None:
+    """Print a line at once, also into a file."""
+    print(line, flush=True)
 
 
 def sizes(built: Built) -> dict[str, int]:

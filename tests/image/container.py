@@ -24,9 +24,9 @@ class Container:
     read_only: bool = False
     offline: bool = False
 
-    def start(self, *words: str, **pipes: int) -> subprocess.Popen[str]:
-        """Start a program as process 1 of its own tree; whatever it leaves is killed with it."""
-        return subprocess.Popen(self.command(*words), text=True, **pipes)  # type: ignore[call-overload,no-any-return]
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start a program as process 1 of its own tree, its output in one pipe; whatever it leaves is killed with it."""
+        return subprocess.Popen(self.command(*words), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def run(self, *words: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
         """Run a program to its end."""

@@ -74,7 +74,7 @@ def test_the_usual_image_comes_last_and_has_nothing_of_ray() -> None:
     assert [one.name for one in needed(stages(), "bisect")] == ["base", "packages", "system", "bisect"]
 
 
-@pytest.mark.parametrize("name", ["build", "postgres", "ray"])
+@pytest.mark.parametrize("name", ["build", "shared", "ray"])
 def test_the_locks_of_the_image_fit_that_of_the_tool(name: str) -> None:
     """They are installed beside each other. After a change of requirements.lock: `deploy/image/lock`."""
     ours, theirs = (versions(ROOT / path) for path in ("requirements.lock", f"deploy/image/{name}.lock"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -19,11 +20,10 @@ from tests.image.building import Built
 from tests.image.container import Container
 from tests.image.toys import Toys
 
+RAYJOB = Path(__file__).resolve().parents[2] / "deploy" / "ray" / "rayjob.yaml"
 STRANGER = "1234560000:0"  # a uid without a name, as OpenShift gives one
 OFFLINE = ("--channel", "wheelhouse", "--wheelhouse", "/wheels")
-SETTLING = (
-    20.0  # seconds: what a stopped container may take before an engine kills it is 10 with Docker, 30 with Kubernetes
-)
+SETTLING = 20.0  # seconds; before they kill, Docker waits 10 and Kubernetes 30
 
 
 class Wrong(Exception):
@@ -46,7 +46,11 @@ class Trying:
         checks: tuple[Callable[[], str], ...] = (
             self.starts, self.is_healthy, self.doctor, self.answers, self.compiles, self.stops, self.goes_on, self.stranger,
         )  # fmt: skip
-        for check in (*checks, self.batch) if find_spec("bisect_tool.cli.batch") else checks:
+        if find_spec("bisect_tool.cli.batch"):
+            checks += (self.batch,)
+        if (self.image.root / "opt/bisect/bin/ray").exists():
+            checks += (self.ray,)
+        for check in checks:
             started = time.monotonic()
             says = check()
             yield check.__name__, time.monotonic() - started, says
@@ -97,7 +101,7 @@ class Trying:
         """SIGTERM to process 1, as engines stop a container: status 130, what had finished is stored, no zombies on the way."""
         with self._container("10001:0", keep=True) as container:
             words = (*self.image.settings.entrypoint, "run", "/specs/slow.yaml", *OFFLINE, "--plain")
-            process = container.start(*words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            process = container.start(*words)
             assert process.stdout is not None
             seen = next((line for line in process.stdout if "pass in" in line), None)
             if seen is None:
@@ -134,6 +138,14 @@ class Trying:
         if len(lines) != 3:
             raise Wrong(f"{len(lines)} lines in the summary instead of 3")
         return "three specs, three lines in summary.jsonl"
+
+    def ray(self) -> str:
+        """Ray is the one that the manifest of KubeRay names."""
+        with self._container("10001:0") as container:
+            done = container.run("ray", "--version")
+        version = re.search(r'rayVersion: "(.+)"', RAYJOB.read_text())
+        _expect(done, 0, f"version {version[1]}" if version else "no version in the manifest")
+        return done.stdout.strip()
 
     def _run(self, *words: str, user: str = "10001:0", keep: bool = False) -> subprocess.CompletedProcess[str]:
         with self._container(user, keep=keep) as container:

@@ -1,1 +1,1 @@
-"""What many specs, many hosts and clusters cost."""
+"""What a batch costs: slots, the store, scale."""
