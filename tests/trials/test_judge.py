@@ -213,8 +213,8 @@ def found(title: str, text: str = "") -> FoundFailure:
 
 
 LACKS = (
-    "the environment lacks {0}, which the build does not ask for: add `requires: [{0}]` to the spec, unless that is the failure "
-    "you look for"
+    "the environment lacks {0}, which the build does not ask for: add `requires: [{0}]` to the spec, unless that is the "
+    "failure you look for"
 )
 
 
