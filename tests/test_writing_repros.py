@@ -23,7 +23,7 @@ from bisect_tool.trials.checks_file import read_checks
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "docs" / "writing-repros.md", *sorted((ROOT / "docs" / "failures").glob("*.md")))
 KINDS = {"crash", "exception", "flaky", "hang", "memory", "slow", "warning", "wrong-gradient", "wrong-result"}
-BLOCK = re.compile(r"(?:^<!-- (?P<says>.*) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"(?:^<!-- (?P<says>[^\n]*) -->\n)?^```\w*\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
