@@ -12,8 +12,9 @@ from bisect_tool.history.words import words_of, words_of_code
 
 # A traceback has a comma behind the line and its innermost place last; faulthandler, at a crash or a timeout, neither.
 _FRAME = re.compile(r'File "(?P<file>[^"\n]+)", line \d+(?P<comma>,?) in (?P<function>[^\n]+)')
-# What faulthandler writes above the places; that a process was aborted is often what this tool did to it.
-_STACK_HEAD = re.compile(r"\s*(?:Current thread|Thread) 0x[0-9a-f]+ |Fatal Python error: Aborted")
+# What faulthandler writes around the places: threads, all modules in C that were ever imported. That a process was aborted is
+# often what this tool did to it.
+_STACK_EDGE = re.compile(r"\s*(?:Current thread|Thread) 0x[0-9a-f]+ |Fatal Python error: Aborted|Extension modules: ")
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/")
 _MADE_UP = re.compile(r"^<|/(?:torchinductor_|__pycache__)|/tmp/")
 _STANDARD = re.compile(r"/lib/python3(?:\.\d+)?/(?!.*-packages/)")
@@ -49,7 +50,7 @@ class Clues:
     one that ends in `/` is a folder.
     `passes` are the words of the compiler pass or operator that the compiler bisector names.
     `pins` are the dependencies whose versions differ between the two environments. `part` is where the change must be, when
-    cross tests have shown it.
+    cross tests have shown it. `issue` is the number of the report, where that is in the project's own tracker.
     """
 
     sought: Sought = Sought.BREAK
@@ -61,6 +62,7 @@ class Clues:
     pins: frozenset[str] = frozenset()
     part: Part | None = None
     passes: frozenset[str] = frozenset()
+    issue: int | None = None
 
 
 def with_part(clues: Clues, files: Sequence[str], names: Sequence[str]) -> Clues:
@@ -112,6 +114,6 @@ def _without_frames(text: str) -> str:
     for line in text.split("\n"):
         is_frame = bool(_FRAME.search(line))
         below = is_frame or (below and line.startswith("    "))
-        if not below and not _STACK_HEAD.match(line):
+        if not below and not _STACK_EDGE.match(line):
             kept.append(line)
     return "\n".join(kept)

@@ -7,6 +7,7 @@ and cannot show is in `docs/history.md`). A rank is a hint where to look, never 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -42,6 +43,7 @@ class Weights:
     pin: float = 6.0  # moves a dependency whose version differs between the two environments
     revert_for_fix: float = 4.0  # takes back something from before the range, when a fix is looked for
     reland_for_break: float = 3.0  # brings again what had been taken back, when a break is looked for
+    issue: float = 12.0  # names the report, when a fix is looked for, or is the pull request that the spec names
     fix_for_fix: float = 1.0  # calls itself a fix, when a fix is looked for
     only_inert: float = 0.1  # times this: touches only tests, documentation or CI
     in_base: float = 0.3  # times this: the older build has it too, as a cherry-pick
@@ -148,6 +150,7 @@ def _judge(entry: Listed, clues: Clues, rarity: _Rarity, weights: Weights) -> Su
         *_by_words(entry, clues, rarity, weights),
         *_by_pins(entry, clues, weights),
         *_by_nature(entry, clues, weights),
+        *_by_issue(entry, clues, weights),
     ]
     points = sum(reason.points for reason in reasons)
     doubts = []
@@ -247,3 +250,17 @@ def _by_nature(entry: Listed, clues: Clues, weights: Weights) -> Iterator[Reason
             yield Reason("calls itself a fix", weights.fix_for_fix)
     elif nature is Nature.RELAND:
         yield Reason("brings again what had been taken back once", weights.reland_for_break)
+
+
+def _by_issue(entry: Listed, clues: Clues, weights: Weights) -> Iterator[Reason]:
+    """A repair names the report that it is about; what broke it was written before that, but may be what the spec names."""
+    if clues.issue is None:
+        return
+    if entry.told.pull == clues.issue:
+        yield Reason(f"is #{clues.issue}, which the spec names", weights.issue)
+    elif clues.sought is Sought.FIX and _names_issue(f"{entry.commit.title}\n{entry.commit.body}", clues.issue):
+        yield Reason(f"names #{clues.issue}, the report", weights.issue)
+
+
+def _names_issue(text: str, number: int) -> bool:
+    return re.search(rf"(?:(?<![\w/])#|/issues/|/pull/){number}(?!\d)", text) is not None

@@ -12,6 +12,8 @@ from bisect_tool.reports.commit_lines import look_first
 from bisect_tool.reports.rates import RateStudy, described, share
 from bisect_tool.reports.report import Appeared, Boundary, CasePart, Entry, Episode, Failure, Fixed, Report
 
+MOST_HOLES = 3  # builds that are named when nothing changes
+
 
 def summarize(report: Report) -> tuple[str, ...]:
     """The answer in sentences, one for each failure, then what limits it."""
@@ -262,9 +264,20 @@ def _nothing_changed(report: Report) -> tuple[str, ...]:
     ends = f"from {report.range.first} to {report.range.last}"
     return tuple(
         f"{case.name} passes on every build that was tested, {ends} ({len(_judged(case))} of {len(case.timeline)})."
+        f"{_holes(case)}"
         for case in report.cases
         if case.role == "test"
     )
+
+
+def _holes(case: CasePart) -> str:
+    """Which builds between those that pass could not be tested, so that nobody takes them for good; empty without any."""
+    dead = [entry for entry in case.timeline if entry.state == "untestable"]
+    if not dead:
+        return ""
+    names = ", ".join(entry.build for entry in dead[:MOST_HOLES])
+    more = f" and {len(dead) - MOST_HOLES} more" if len(dead) > MOST_HOLES else ""
+    return f" {names}{more} could not be tested: {one_line(dead[0].reason or 'no reason known', 160)}."
 
 
 def _counted(report: Report) -> tuple[str, ...]:

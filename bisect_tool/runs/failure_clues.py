@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from bisect_tool.history.clues import TORCH_COMPILER, Clues, Sought, collect_clues, frames_in
 from bisect_tool.history.parts import Part
+from bisect_tool.history.projects import Project
 from bisect_tool.reports.report import Difference
 from bisect_tool.runs.judging import from_values
 from bisect_tool.runs.session import Session
@@ -60,6 +61,7 @@ class FailureClues:
             pins=pins_of(differences),
             part=PARTS.get(part or ""),
         )
+        clues = replace(clues, issue=issue_of(asked.spec, asked.project))
         return replace(clues, frames=frames_in(frames_text(chain, example))) if chain else clues
 
     def _chain(self, failure: str, case: str) -> tuple[Raised, ...]:
@@ -93,6 +95,14 @@ class FailureClues:
             return False
         others = (other.name for other in asked.spec.cases if other.name != case and _is_eager(other))
         return any(isinstance(self.session.state(other, build), Passing) for other in others)
+
+
+def issue_of(spec: Spec, project: Project | None) -> int | None:
+    """The number of the report that the spec names, None when it is not in the tracker of the project itself."""
+    if spec.issue is None or project is None:
+        return None
+    found = re.fullmatch(rf"{re.escape(project.address)}/(?:issues|pull)/(\d+)(?:[#?].*)?", spec.issue, re.IGNORECASE)
+    return int(found[1]) if found else None
 
 
 def pins_of(differences: Iterable[Difference]) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ def name_for(example: FoundFailure) -> str:
     """A short name for a failure that the spec does not name: its cause and the first words of its message."""
     signature = example.signature
     cause = signature.types[-1] if signature.types else signature.kind.value
-    words = re.findall(r"[A-Za-z][A-Za-z0-9_.]*", signature.message)[:6]
+    words = re.findall(r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*", signature.message)[:6]
     return "-".join([cause, *words])[:80]
 
 

@@ -213,14 +213,21 @@ def _printed(chain: Sequence[Raised], output: str) -> str:
     return text[start : start + LONGEST_TEXT].rstrip()
 
 
+def _lacks(package: str) -> str:
+    return (
+        f"the environment lacks {package}, which the build does not ask for: add `requires: [{package}]` to the spec, unless "
+        "that is the failure you look for"
+    )
+
+
 _ADVICE: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"Numpy is not available"), "add `requires: [numpy]` to the spec"),
+    (re.compile(r"Numpy is not available"), _lacks("numpy")),
     (
         re.compile(r"No working C\+\+ compiler found|Failed to find C compiler"),
         "install a C++ compiler (g++) on this machine",
     ),
     (re.compile(r"Python\.h: No such file"), "install the headers of this Python (python3-dev)"),
-    (re.compile(r"Cannot find a working triton installation"), "add `requires: [triton]` to the spec"),
+    (re.compile(r"Cannot find a working triton installation"), _lacks("triton")),
 )
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^'.]+)'")
 _DISTRIBUTIONS = {
@@ -239,5 +246,5 @@ def advice_for(failure: FoundFailure) -> str | None:
     """What to do about a failure that the spec or the machine causes, whatever the build; None for any other."""
     words = f"{failure.signature.title}\n{failure.text}"
     if found := _NO_MODULE.search(failure.signature.title):
-        return f"add `requires: [{_DISTRIBUTIONS.get(found[1], found[1])}]` to the spec"
+        return _lacks(_DISTRIBUTIONS.get(found[1], found[1]))
     return next((advice for pattern, advice in _ADVICE if pattern.search(words)), None)

@@ -17,6 +17,6 @@ if __name__ == "__main__":
     result = CliRunner().invoke(command, words)
     print(result.output.strip())
     if result.exit_code:
-        sys.exit(f"exit status {result.exit_code}: {result.output.strip().splitlines()[-1]}")
+        sys.exit(result.output.strip().splitlines()[-1])
     if result.output.strip() != expected:
         sys.exit(f"wrong value: {result.output.strip()!r}, expected {expected!r}")

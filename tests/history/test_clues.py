@@ -36,6 +36,8 @@ Current thread 0x00007fa2ef681b80 (most recent call first):
   File "/e/venv/lib/python3.11/site-packages/pygments/lexer.py", line 712 in get_tokens_unprocessed
   File "/e/venv/lib/python3.11/site-packages/pygments/lexers/scripting.py", line 167 in streamer
   File "/t/repro/repro.py", line 9 in main
+
+Extension modules: numpy.random.mt19937, numpy.random._generator (total: 2)
 """
 
 

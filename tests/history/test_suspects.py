@@ -211,3 +211,22 @@ def test_binaries_may_change_with_what_they_are_built_with() -> None:
     )
     ranking = rank(entries, collect_clues(part=Part.NATIVE))
     assert [entry.commit.title for entry, _ in ranking.ruled_out] == ["Tidy Python"]
+
+
+def test_a_repair_that_names_the_report_comes_first() -> None:
+    entries = listed(
+        ("Speed up cumsum (#5890)", "torch/_inductor/lowering.py"),
+        ("Fix #589", "torch/a.py"),
+        ("Fix cumsum", "torch/_inductor/lowering.py"),
+    )
+    clues = replace(collect_clues(sought=Sought.FIX, script="x.cumsum(0)"), issue=589)
+    first = rank(entries, clues).suspects[0]
+    assert first.entry.commit.title == "Fix #589"
+    assert first.reasons[0].text == "names #589, the report"
+
+
+def test_what_broke_it_was_written_before_the_report_unless_the_spec_names_it() -> None:
+    entries = listed(("See #589", "torch/a.py"), ("Change sums (#588)", "torch/b.py"))
+    assert rank(entries, Clues(issue=589)).suspects == ()
+    (suspect,) = rank(entries, Clues(issue=588)).suspects
+    assert [reason.text for reason in suspect.reasons] == ["is #588, which the spec names"]

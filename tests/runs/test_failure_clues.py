@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pytest
+
 from bisect_tool.history.clues import frames_in
+from bisect_tool.history.projects import known_project
 from bisect_tool.reports.report import Difference
-from bisect_tool.runs.failure_clues import frames_text, matches_of, pins_of
+from bisect_tool.runs.failure_clues import frames_text, issue_of, matches_of, pins_of
 from bisect_tool.spec.model import Spec
 from bisect_tool.trials.failure import FoundFailure, Signature, SignatureKind
 from bisect_tool.trials.observation import Raised
@@ -46,3 +49,19 @@ def test_words_of_the_failures_of_a_spec() -> None:
     )
     assert " ".join(" ".join(matches_of(spec, "zero")).split()) == "gradient is all zero"
     assert list(matches_of(spec, None)) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "number"),
+    [
+        ("https://github.com/pallets/click/issues/2894", 2894),
+        ("https://github.com/Pallets/click/pull/2829#discussion", 2829),
+        ("https://github.com/openshift-eng/elliott/issues/355", None),
+        ("https://github.com/pallets/click/discussions/1", None),
+        (None, None),
+    ],
+)
+def test_a_report_has_a_number_in_the_tracker_of_the_project_alone(address: str | None, number: int | None) -> None:
+    spec = Spec(name="a", script="a.py", issue=address)
+    assert issue_of(spec, known_project("click")) == number
+    assert issue_of(spec, None) is None
