@@ -6,6 +6,7 @@ The chances are presumed, not measured: what a report speaks of comes first, the
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -74,9 +75,10 @@ def changes_for(situation: Situation) -> tuple[Change, ...]:
 
 def _changes(situation: Situation) -> Iterator[Change]:
     said = situation.mentions
-    for name, value in said.variables:
-        if situation.variables.get(name) != value:
-            yield Change("env", f"{name}={value}", 0.5)
+    named = [f"{name}={value}" for name, value in said.variables if situation.variables.get(name) != value]
+    if len(named) > 1:
+        yield Change("env", shlex.join(named), 0.6)  # as the report has it
+    yield from (Change("env", shlex.join([one]), 0.5) for one in named)
     for axis, value, chance, cost, looks in _OF_TORCH if situation.has_torch else ():
         if situation.runs_python or not _needs_runner(axis, value):
             yield Change(axis, value, _chance(chance, said, axis, value), cost=cost, looks=looks)
@@ -116,8 +118,8 @@ def effect_of(configuration: Configuration) -> Effect:
     """What all changes of a configuration do together."""
     values = {change.axis: change.value for change in configuration}
     variables: dict[str, str] = {}
-    if "env" in values:
-        name, _, value = values["env"].partition("=")
+    for word in shlex.split(values.get("env", "")):
+        name, _, value = word.partition("=")
         variables[name] = value
     variables |= NO_CACHES if values.get("caches") == "off" else {}
     variables |= ONE_THREAD if "threads" in values else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,5 +75,18 @@ def _keys(spec: Spec, *, is_flaky: bool) -> dict[str, Any]:
     return {**told, "flaky": "yes"} if is_flaky else told
 
 
-def _yaml(keys: dict[str, Any]) -> str:
-    return yaml.safe_dump(keys, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None)
+def _yaml(keys: Mapping[str, Any]) -> str:
+    """One line for each key, and one for each case or failure, as people write specs."""
+    lines = []
+    for key, value in keys.items():
+        if isinstance(value, list) and any(isinstance(one, dict) for one in value):
+            lines += [f"{key}:", *(f"  - {_flow(one)}" for one in value)]
+        else:
+            lines.append(_flow({key: value})[1:-1])
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _flow(value: object) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100_000, default_flow_style=True).rstrip(
+        "\n"
+    )

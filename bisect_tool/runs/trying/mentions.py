@@ -20,7 +20,9 @@ _OTHERS = re.compile(
 _VERSION = re.compile(
     r"(?<![\w.+-])v?(\d{1,2}\.\d{1,3}\.\d{1,3}(?:\.?(?:dev|rc|post)\d{1,12})?(?:\+[a-z0-9.]{2,16})?)(?![\w]|\.\d)"
 )
-_NAMED = re.compile(r"(?i)\b(?:py)?torch\b[^\n]{0,40}$")
+_NAMED = re.compile(
+    r"\b(?:py)?torch\b\W{0,4}(?:(?:version|nightly|release|build|wheel|is|was|v)\b\W{0,4}){0,3}$", re.IGNORECASE
+)
 _WORDS = {
     (
         "dynamic",
@@ -62,7 +64,7 @@ def mentions_in(text: str) -> Mentions:
 
 
 def _builds(text: str) -> list[str]:
-    """Versions on a line that names torch before them."""
+    """Versions that stand behind the name of torch."""
     return [
         match[1]
         for line in text.split("\n")
