@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from bisect_tool import errors
+from bisect_tool.reports.attempt import attempt_schema
 from bisect_tool.reports.checkup import checkup_schema
 from bisect_tool.reports.schema import report_schema
 from bisect_tool.spec.model import Case, Metric, NamedFailure, Samples, Spec
@@ -24,8 +25,9 @@ def exit_statuses() -> str:
     lines = [
         "# Exit statuses",
         "",
-        "Made from `bisect_tool/errors.py`. Every status has one meaning; 0 to 5 are answers of `bisect run`, the others end",
-        "it early with a message that says what happened, where, and what to do next.",
+        "Made from `bisect_tool/errors.py`. Every status has one meaning; 0 to 5 are answers of `bisect run` and",
+        "`bisect try`, the others end it early with a message that says what happened, where, and what to do next. `bisect",
+        "shell` ends with the status of what ran in it: 128 + N when signal N ended that.",
         "",
         "`bisect batch` ends with 0 when every spec is answered (exact, or nothing changes), 3 when some change is only narrowed",
         "down, 5 when some spec could not be judged, 40 when some spec has no answer at all. What stops it early has the status",
@@ -35,10 +37,13 @@ def exit_statuses() -> str:
         "|---|---|---|",
     ]
     meanings = {
-        errors.Answered.EXACT: "every change that was found lies between two neighbouring builds",
+        errors.Answered.EXACT: "every change that was found lies between two neighbouring builds; `bisect try`: every case was "
+        "judged and no control fails, with `--discover` the failure shows",
         errors.Answered.NARROWED: "a change was found, but at least one end of it is only narrowed down",
-        errors.Answered.NO_CHANGE: "every testable build of the range behaves the same",
-        errors.Answered.NOT_JUDGED: "too few builds could be tested to say anything",
+        errors.Answered.NO_CHANGE: "every testable build of the range behaves the same; `bisect try --discover`: no "
+        "configuration that was tried shows the failure",
+        errors.Answered.NOT_JUDGED: "too few builds could be tested to say anything; `bisect try` and `bisect shell`: the "
+        "build cannot be used, or a case of it cannot be judged",
     }
     rows = [(int(status), status.name.lower().replace("_", " "), meaning) for status, meaning in meanings.items()]
     rows += [(kind.status, kind.__name__, _first_line(kind)) for kind in _kinds()]
@@ -105,6 +110,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "spec-schema.json": lambda: json.dumps(json_schema(), indent=2) + "\n",
     "report-schema.json": lambda: json.dumps(report_schema(), indent=2) + "\n",
     "doctor-schema.json": lambda: json.dumps(checkup_schema(), indent=2) + "\n",
+    "try-schema.json": lambda: json.dumps(attempt_schema(), indent=2) + "\n",
 }
 
 

@@ -19,15 +19,15 @@ from bisect_tool.cli._options import (
 )
 
 if TYPE_CHECKING:
+    from bisect_tool.errors import Answered
     from bisect_tool.reports.attempt import Attempt
+    from bisect_tool.runs.trying.discovery import Wish
 
 # What belongs to this command alone; everything else is handed on to the next one.
-OWN = frozenset(
-    {"build", "cases", "fresh", "lines", "max_downloads", "plain", "quiet", "repeat", "retry_untestable"}
-) | {
-    "to_json",
-    "wait_for_gpu",
-}
+OWN = frozenset({
+    "build", "cases", "discover", "fresh", "lines", "max_downloads", "max_time", "max_trials", "plain", "quiet", "repeat",
+    "report", "retry_untestable", "to_json", "wait_for_gpu", "writes",
+})  # fmt: skip
 
 
 @click.command(name="try")
@@ -38,6 +38,15 @@ OWN = frozenset(
 @click.option("--case", "cases", multiple=True, metavar="NAME", help="Only this case; may be repeated.")
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N", help="Trials of each case (1).")
 @click.option("--lines", type=click.IntRange(0, 200), default=6, metavar="N", help="Lines of output to show (6).")
+@click.option(
+    "--discover", is_flag=True, help="When the failure does not show: look for a configuration in which it does."
+)
+@click.option("--report", metavar="FILE", help="With --discover: the text of the report, which says what to try first.")
+@click.option("--max-trials", type=click.IntRange(1, 10000), metavar="N", help="With --discover: looks at most (40).")
+@click.option(
+    "--max-time", type=click.FloatRange(min=1), metavar="SECONDS", help="With --discover: begin nothing later (1800)."
+)
+@click.option("--write", "writes", is_flag=True, help="With --discover: write the spec that shows the failure.")
 @question_options
 @click.option("--fresh", is_flag=True, help="Do not use stored results.")
 @click.option("--retry-untestable", is_flag=True, help="Try again a build that could not be installed or imported.")
@@ -54,14 +63,17 @@ def command(spec: str, *, build: str | None, cases: tuple[str, ...], to_json: st
     which names of the spec fit them, whether the controls pass, and what to do next. Trials are stored: `bisect run` does not
     repeat them.
 
-    Exit status: 0 every case was judged and no control fails, 5 something could not be judged; 10 and above are errors
-    (docs/exit-statuses.md). docs/try.md has more.
+    With `--discover`, when the failure does not show: device, dtype, dynamic shapes, caches, threads, variables, repeats and
+    the builds that spec and report name are changed, one at a time and then in pairs, until it does.
+
+    Exit status: 0 every case was judged and no control fails, with `--discover` the failure shows; 4 no configuration shows
+    it; 5 something could not be judged; 10 and above are errors (docs/exit-statuses.md). docs/try.md has more.
     """
     from bisect_tool.cli.run import view_for
-    from bisect_tool.errors import Answered
     from bisect_tool.runs.run import open_workshop
     from bisect_tool.runs.surveying import Wishes
     from bisect_tool.runs.trying.attempting import AttemptStopped, Desk, attempt
+    from bisect_tool.runs.trying.discovery import discover
     from bisect_tool.runs.trying.look import Look
 
     given = words_given(OWN)
@@ -73,13 +85,16 @@ def command(spec: str, *, build: str | None, cases: tuple[str, ...], to_json: st
         pre=flags["pre"], yanked=flags["yanked"], fresh=fresh, refresh=fresh, retry_untestable=flags["retry_untestable"]
     )
     workshop = open_workshop(settings, os.environ)
+    wish = _wish(flags)
     look = Look(build, cases, flags["repeat"], flags["lines"], given)
     results = workshop.results()
     try:
         with view_for(plain=flags["plain"], quiet=flags["quiet"]) as view:
             desk = Desk(workshop, results, wishes, view)
             try:
-                made, _, _ = attempt(desk, read, look)
+                made, session, number = attempt(desk, read, look)
+                if wish is not None and made.build.unusable is None:
+                    made = discover(desk, made, session, number, look, wish)
             finally:
                 desk.close()
     except AttemptStopped as stopped:
@@ -88,7 +103,42 @@ def command(spec: str, *, build: str | None, cases: tuple[str, ...], to_json: st
     finally:
         results.close()
     deliver(made, to_json)
+    return exit_status(made)
+
+
+def exit_status(made: Attempt) -> Answered:
+    """That of the discovery, where there was one."""
+    from bisect_tool.errors import Answered
+
+    if made.discovery is not None:
+        return Answered.EXACT if made.discovery.found is not None else Answered.NO_CHANGE
     return Answered.EXACT if made.outcome == "judged" else Answered.NOT_JUDGED
+
+
+def _wish(flags: dict[str, Any]) -> Wish | None:
+    """What `--discover` and its options ask for."""
+    from bisect_tool.runs.trying.discovery import Wish
+    from bisect_tool.search.configurations import Limits
+
+    names = ("report", "max_trials", "max_time")
+    if not flags["discover"]:
+        for name in (*names, "writes"):
+            if flags[name]:
+                raise click.UsageError(f"--{name.replace('_', '-').replace('writes', 'write')} goes with --discover.")
+        return None
+    given = [word for name in names if flags[name] for word in (f"--{name.replace('_', '-')}", str(flags[name]))]
+    usual = Limits()
+    limits = Limits(flags["max_trials"] or usual.looks, flags["max_time"] or usual.seconds)
+    return Wish(limits, _text_of(flags["report"]), flags["writes"], tuple(given))
+
+
+def _text_of(report: str | None) -> str:
+    if report is None:
+        return ""
+    try:
+        return Path(report).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise click.UsageError(f"--report: {report}: {error.strerror}") from error
 
 
 def deliver(made: Attempt, to_json: str | None) -> None:

@@ -11,6 +11,7 @@ from bisect_tool.quantities import format_duration
 from bisect_tool.reports.attempt import Attempt, LearnedFailure, TriedCase
 from bisect_tool.reports.cleaning import clean, one_line
 from bisect_tool.reports.columns import wrapped
+from bisect_tool.reports.discovery_text import answer_lines, table_lines
 from bisect_tool.reports.rates import share
 from bisect_tool.reports.sentences import plural
 from bisect_tool.reports.watching import SYMBOLS
@@ -29,7 +30,16 @@ def render(made: Attempt, width: int = 100) -> str:
     """The whole attempt on lines of at most `width` columns."""
     width = max(NARROWEST, min(WIDEST, width))
     parts = (_head(made, width), _table(made, width), _outputs(made.cases, width), _failures(made, width))
-    blocks = [list(part) for part in (*parts, _controls(made, width), _advice(made, width), _footer(made, width))]
+    blocks = [
+        list(part)
+        for part in (
+            *parts,
+            _controls(made, width),
+            *_discovery(made, width),
+            _advice(made, width),
+            _footer(made, width),
+        )
+    ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
@@ -176,6 +186,11 @@ def _learned(failure: LearnedFailure, made: Attempt, longest: int, width: int) -
         f"matches `{failure.match}` of the spec" if failure.named else "no name in the spec: the tool makes this one"
     )
     yield from wrapped(indent, named, width)
+
+
+def _discovery(made: Attempt, width: int) -> tuple[Iterable[str], ...]:
+    found = made.discovery
+    return () if found is None else (answer_lines(found, width), table_lines(found, width))
 
 
 def _controls(made: Attempt, width: int) -> Iterator[str]:

@@ -18,7 +18,7 @@ from bisect_tool.runs.run import run_specs
 from bisect_tool.runs.surveying import Wishes
 from bisect_tool.search.policy import Policy
 from bisect_tool.settings import read_settings
-from bisect_tool.spec.reading import load_all
+from bisect_tool.spec.reading import ReadSpec, load_all
 from tests.rig.direct_environments import DirectWorkshop
 from tests.rig.index import Index, serve
 from tests.rig.toy import ToyBuild, day, toy_package
@@ -33,6 +33,12 @@ class DirectRuns:
 
     def search(self, script: str, *, policy: Policy | None = None, **keys: Any) -> Report:
         """The report on `script`, with a spec that has these `keys` too."""
+        wishes = Wishes(policy=policy) if policy else Wishes()
+        (report,) = run_specs(self.workshop(), [self.spec(script, **keys)], wishes, lambda _event: None)
+        return report
+
+    def spec(self, script: str, **keys: Any) -> ReadSpec:
+        """The spec with `script` as its repro."""
         base = {
             "name": "toy", "package": "toy", "channel": "release", "device": "cpu", "script": "repro.py", "flaky": "no",
             "from": "1.0",
@@ -40,12 +46,14 @@ class DirectRuns:
         (self.folder / "repro.py").write_text(script)
         path = self.folder / "spec.yaml"
         path.write_text(json.dumps({**base, **keys}))
+        (read,) = load_all([path], channels=names())
+        return read
+
+    def workshop(self) -> DirectWorkshop:
+        """A workshop on the CPU."""
         cache = open_cache(self.folder / "cache")
         settings = read_settings({"cache": cache.root, "index": self.index.url}, {}, self.folder)
-        workshop = DirectWorkshop(settings, cache, find_uv(cache.uv, {}), {}, device=Device("cpu", "cpu"))
-        wishes = Wishes(policy=policy) if policy else Wishes()
-        (report,) = run_specs(workshop, load_all([path], channels=names()), wishes, lambda _event: None)
-        return report
+        return DirectWorkshop(settings, cache, find_uv(cache.uv, {}), {}, device=Device("cpu", "cpu"))
 
     def trials(self) -> list[dict[str, Any]]:
         """What was seen by each trial, oldest first."""
