@@ -20,7 +20,7 @@ from bisect_tool.spec.drafting.report import LONGEST_LINE, Report
 LONGEST_CODE = 4_000  # lines
 _FENCE = re.compile(r"^(?P<indent>[ \t>]*)(?P<marks>`{3,}|~{3,})\s*(?P<language>[\w+.-]*)")
 _PROMPT = re.compile(r"^\s*(?:>>> ?|In ?\[\d*\]: ?)(?P<code>.*)$")
-_MORE = re.compile(r"^\s*(?:\.\.\. ?|\.{3}:? ?)(?P<code>.*)$")
+_MORE = re.compile(r"^\s*\.{3}:? ?(?P<code>.*)$")
 _START = re.compile(
     r"import \w[\w.]*(?: as \w+)?(?:, ?\w[\w. ]*)*;?(?:\s*#.*|\s*;.*)?$|from [\w.]+ import [\w*(,.]|def \w+ ?\(|async def \w+ ?\(|class \w+.{0,200}:|@\w[\w.]*"
     r"|[A-Za-z_][\w.\[\], ]{0,80}? ?= ?[\w.]{1,80}[(\[].{0,400}|with \w.{0,200}:|for \w+ in .{0,200}:"
@@ -108,7 +108,8 @@ def divide(report: Report) -> Divided:
         if language.lower() in _CODE_WORDS:
             found = _inside(lines, start + 1, language.lower())
             blocks += found
-            if not found and (reason := _refusal(lines, start + 1, language.lower())):
+            whole = len(found) == 1 and found[0].last - found[0].first + 1 == len(lines)
+            if not whole and (reason := _refusal(lines, start + 1, language.lower())):
                 refused.append(reason)
     blocks += _prompts(report.lines, free)
     blocks += _bare(report.lines, free)

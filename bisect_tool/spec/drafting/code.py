@@ -71,14 +71,16 @@ class Chosen:
     others: tuple[tuple[int, str], ...]
 
 
-def choose(report: Report, divided: Divided, package: str) -> Chosen:
-    """The code that is the repro; `package` is the distribution that is searched."""
+def choose(report: Report, divided: Divided, package: str | None) -> Chosen:
+    """The code that is the repro; `package` is the distribution that is searched, None: it is not known yet."""
     candidates: list[Repro] = []
     others: list[tuple[int, str]] = []
     for number, block in enumerate(divided.blocks):
         made = _made_whole(divided.blocks[: number + 1])
         if isinstance(made, str):
             others.append((block.first, made))
+        elif not made.is_script and not _acts(made.tree):
+            others.append((block.first, "it only imports and defines"))
         else:
             candidates.append(_valued(made, report, package))
     best = max(candidates, key=lambda one: one.points, default=None)
@@ -87,10 +89,22 @@ def choose(report: Report, divided: Divided, package: str) -> Chosen:
             (best.first, "it neither imports the package nor stands under a heading such as `Minimal reproducer`")
         )
         best = None
-    others += [
-        (one.first, "other code has more of what makes a repro") for one in candidates if one is not best and best
-    ]
+    if best is not None:
+        others = [(line, why) for line, why in others if not best.first <= line <= best.last]
+        others += [(one.first, _why_not(one)) for one in candidates if not best.first <= one.first <= best.last]
     return Chosen(best, tuple(sorted(dict(reversed(others)).items())))
+
+
+def _why_not(repro: Repro) -> str:
+    against = [reason for reason in repro.reasons if POINTS[reason] < 0]
+    return f"it {against[0]}" if against else "other code comes first or has more of what makes a repro"
+
+
+def _acts(tree: ast.Module) -> bool:
+    """Whether it does something when it is run, beside importing and defining."""
+    quiet = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.Pass)
+    rest = (node for node in tree.body if not isinstance(node, quiet))
+    return any(isinstance(part, (ast.Call, ast.Assert, ast.Raise)) for node in rest for part in ast.walk(node))
 
 
 def _made_whole(blocks: Sequence[Block]) -> Repro | str:
@@ -110,7 +124,7 @@ def _made_whole(blocks: Sequence[Block]) -> Repro | str:
     if unknown := sorted(missing - set(USUAL_IMPORTS)):
         shown = ", ".join(f"`{name}`" for name in unknown[:3]) + (" …" if len(unknown) > 3 else "")
         return f"nothing defines {shown}"
-    return _with_imports(repro, sorted(missing)) if missing else repro
+    return _with_imports(repro, [name for name in USUAL_IMPORTS if name in missing]) if missing else repro
 
 
 def _joined(before: Block, repro: Repro, missing: frozenset[str] | set[str]) -> Repro:
@@ -142,12 +156,12 @@ def _after_future(repro: Repro) -> tuple[str, str]:
     return "".join(lines[:last]), "".join(lines[last:])
 
 
-def _valued(repro: Repro, report: Report, package: str) -> Repro:
+def _valued(repro: Repro, report: Report, package: str | None) -> Repro:
     modules = imported(repro.tree)
     above = _above(report, repro.first)
     title = {word for word in _WORD.findall(report.title.lower()) if word not in _USELESS_WORDS}
     truths = {
-        "imports the package": _is_of(package, modules),
+        "imports the package": bool(modules) if package is None else _is_of(package, modules),
         "calls torch.compile": compiles(repro.tree),
         "uses words of the title": bool(title & set(_WORD.findall(repro.text.lower()))),
         "stands under a heading such as `Minimal reproducer`": _REPRO.search(above) is not None,

@@ -21,13 +21,22 @@ _CUDA = re.compile(r"^cuda(?::0)?$")
 # Words that mean code for GPUs: (pattern, why). They are looked for in the failure as the report quotes it, and in the code.
 GPU_ONLY_FAILURE = (
     (re.compile(r"triton", re.IGNORECASE), "the failure is in code that is made for Triton"),
-    (re.compile(r"\b(?:CUDA|cudnn|cublas\w*|nccl|nvrtc|ptxas|sm_\d+|shared memory|illegal memory access|cutlass)\b", re.IGNORECASE), "the failure is one of CUDA"),
+    (
+        re.compile(
+            r"\b(?:CUDA|cudnn|cublas\w*|nccl|nvrtc|ptxas|sm_\d+|shared memory|illegal memory access|cutlass)\b",
+            re.IGNORECASE,
+        ),
+        "the failure is one of CUDA",
+    ),
 )
 GPU_ONLY_CODE = (
     (re.compile(r"^\s*(?:import triton|from triton\b)|@triton\.", re.MULTILINE), "it has kernels of Triton"),
     (re.compile(r"\bassociative_scan\b"), "the pointwise associative_scan exists for CUDA alone"),
     (re.compile(r"reduce-overhead|\bcudagraphs?\b|CUDAGraph"), "it uses CUDA graphs"),
-    (re.compile(r"\bflash_attn\b|SDPBackend\.(?:FLASH|CUDNN)|\b_scaled_mm\b|float8_e"), "it uses kernels that exist for GPUs alone"),
+    (
+        re.compile(r"\bflash_attn\b|SDPBackend\.(?:FLASH|CUDNN)|\b_scaled_mm\b|float8_e"),
+        "it uses kernels that exist for GPUs alone",
+    ),
     (re.compile(r"backend\s*=\s*['\"]nccl"), "it uses NCCL"),
 )
 HARMLESS = {

@@ -49,14 +49,26 @@ _EVERYDAY = {
     "exp", "sum", "norm", "trace", "unique", "clone", "square", "floor", "angle", "positive", "flip", "outer", "median", "abs", "tile", "roll", "div", "sub",
     "frac", "conj", "mul", "det", "inverse", "sin", "cos", "tan", "prod", "std", "var", "diag", "flatten",
 }  # fmt: skip
-_SPELLED = {"cumulative sum": "cumsum", "cumulative product": "cumprod", "matrix multiplication": "matmul", "batched matrix multiplication": "bmm"}
-_RANK = re.compile(r"\b(?:(?P<number>[0-5])[- ]?d(?:im(?:ension(?:al|s)?)?)?|(?P<word>zero|one|two|three|four)[- ]dim\w*|(?P<scalar>scalar))\b", re.IGNORECASE)
+_SPELLED = {
+    "cumulative sum": "cumsum",
+    "cumulative product": "cumprod",
+    "matrix multiplication": "matmul",
+    "batched matrix multiplication": "bmm",
+}
+_RANK = re.compile(
+    r"\b(?:(?P<number>[0-5])[- ]?d(?:im(?:ension(?:al|s)?)?)?|(?P<word>zero|one|two|three|four)[- ]dim\w*|(?P<scalar>scalar))\b",
+    re.IGNORECASE,
+)
 _WORDS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4}
 _CONSTANT = re.compile(r"\b(?:constant|literal|compile-time (?:constant|value))\b", re.IGNORECASE)
 _EMPTY = re.compile(r"\b(?:empty|zero-(?:size|element|length)\w*)\s+(?:tensor|input)", re.IGNORECASE)
-_TYPE = re.compile(r"\b(?:torch\.)?(?P<name>float16|bfloat16|float32|float64|half|double|int8|int16|int32|int64|uint8|bool|complex64|complex128)\b")
+_TYPE = re.compile(
+    r"\b(?:torch\.)?(?P<name>float16|bfloat16|float32|float64|half|double|int8|int16|int32|int64|uint8|bool|complex64|complex128)\b"
+)
 _COMPILED = re.compile(r"\b(?:compil\w+|inductor|dynamo|torch\.compile)\b", re.IGNORECASE)
-_HELPS = re.compile(r"\b(?:add(?:ing)?|with|give|giving)\s+(?:an?\s+)?(?:explicit\s+|extra\s+)?dimension\b", re.IGNORECASE)
+_HELPS = re.compile(
+    r"\b(?:add(?:ing)?|with|give|giving)\s+(?:an?\s+)?(?:explicit\s+|extra\s+)?dimension\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +104,21 @@ def _operations(text: str) -> list[str]:
     found: dict[str, None] = {}
     for match in re.finditer(r"(?P<lead>[`'\"]|torch\.|\.)?\b(?P<name>[a-z_0-9]+)\b(?P<tail>\()?", lowered):
         name = match["name"].rstrip("_")
-        if name in OPERATIONS and (name not in _EVERYDAY or match["lead"] or match["tail"] or _applied(lowered, match.end())):
+        if name in OPERATIONS and (
+            name not in _EVERYDAY or match["lead"] or match["tail"] or _applied(lowered, match.end())
+        ):
             found[name] = None
     return list(found)
 
 
 def _applied(text: str, end: int) -> bool:
-    return re.match(r"\s+(?:on|of|over)\s+(?:an?\s+|the\s+)?(?:[\w-]+\s+){0,3}(?:tensor|scalar|input|constant)", text[end : end + 80]) is not None
+    return (
+        re.match(
+            r"\s+(?:on|of|over)\s+(?:an?\s+|the\s+)?(?:[\w-]+\s+){0,3}(?:tensor|scalar|input|constant)",
+            text[end : end + 80],
+        )
+        is not None
+    )
 
 
 def _rank(text: str) -> int | None:

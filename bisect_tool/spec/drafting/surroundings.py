@@ -30,27 +30,42 @@ REPOSITORIES = {
     "trentm/python-markdown2": "markdown2", "pygments/pygments": "pygments", "matplotlib/matplotlib": "matplotlib",
 }  # fmt: skip
 # Switches that only make programs say more: they do not change what fails.
-_ADVICE = re.compile(r"^(?:TORCH_LOGS\w*|TORCHDYNAMO_VERBOSE|TORCH_SHOW_CPP_STACKTRACES|TORCH_TRACE|TORCH_COMPILE_DEBUG|CUDA_VISIBLE_DEVICES|TORCHINDUCTOR_CACHE_DIR|TRITON_CACHE_DIR|PYTHONPATH|PATH|HOME|LD_\w+|TMPDIR|VIRTUAL_ENV|\w*(?:TOKEN|KEY|SECRET|PASSWORD)\w*|BISECT_\w+|TRITON_HOME|XDG_CACHE_HOME|CUDA_CACHE_PATH|TORCH_EXTENSIONS_DIR|PYTHONHOME|PYTHONFAULTHANDLER|PYTHONUNBUFFERED|PYTHONNOUSERSITE)$")
-_COMMAND = re.compile(r"^(?:\$|%|>|#)?\s*(?P<variables>(?:[A-Z][A-Z0-9_]{2,60}=(?:\"[^\"]{0,200}\"|'[^']{0,200}'|[^\s\"']{0,200})\s+)*)python[\d.]*\s+(?:-\w+\s+)*(?P<script>[\w./-]+\.py)\b(?P<arguments>[^#\n]*)(?:#\s*(?P<comment>.*))?$")
-_EXPORT = re.compile(r"^(?:\$\s*)?export\s+(?P<name>[A-Z][A-Z0-9_]{2,60})=(?P<value>\"[^\"]{0,200}\"|'[^']{0,200}'|[^\s;&|]{0,200})\s*$")
+_ADVICE = re.compile(
+    r"^(?:TORCH_LOGS\w*|TORCHDYNAMO_VERBOSE|TORCH_SHOW_CPP_STACKTRACES|TORCH_TRACE|TORCH_COMPILE_DEBUG|CUDA_VISIBLE_DEVICES|TORCHINDUCTOR_CACHE_DIR|TRITON_CACHE_DIR|PYTHONPATH|PATH|HOME|LD_\w+|TMPDIR|VIRTUAL_ENV|\w*(?:TOKEN|KEY|SECRET|PASSWORD)\w*|BISECT_\w+|TRITON_HOME|XDG_CACHE_HOME|CUDA_CACHE_PATH|TORCH_EXTENSIONS_DIR|PYTHONHOME|PYTHONFAULTHANDLER|PYTHONUNBUFFERED|PYTHONNOUSERSITE)$"
+)
+_COMMAND = re.compile(
+    r"^(?:\$|%|>|#)?\s*(?P<variables>(?:[A-Z][A-Z0-9_]{2,60}=(?:\"[^\"]{0,200}\"|'[^']{0,200}'|[^\s\"']{0,200})\s+)*)python[\d.]*\s+(?:-\w+\s+)*(?P<script>[\w./-]+\.py)\b(?P<arguments>[^#\n]*)(?:#\s*(?P<comment>.*))?$"
+)
+_EXPORT = re.compile(
+    r"^(?:\$\s*)?export\s+(?P<name>[A-Z][A-Z0-9_]{2,60})=(?P<value>\"[^\"]{0,200}\"|'[^']{0,200}'|[^\s;&|]{0,200})\s*$"
+)
 _ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]{2,60})=(\"[^\"]*\"|'[^']*'|\S*)")
-_PYTHON = re.compile(r"^\W{0,6}(?:c?python)(?:[ _]version)?\W{0,6}\s*(?:is\s+)?v?(?P<version>3\.\d{1,2})(?:\.\d+)?(?![\w.]*\.py)", re.IGNORECASE)
-_PYTHON_SAID = re.compile(r"\b(?:on|with|using|under)\s+python\s+(?P<version>3\.\d{1,2})\b", re.IGNORECASE)
+_PYTHON = re.compile(
+    r"^\W{0,6}(?:c?python)(?:[ _]version)?(?:\s*\(e\.g\.[^)]*\))?\W{0,6}\s*(?:is\s+)?v?(?P<version>3\.\d{1,2})(?:\.\d+)?(?![\w.]*\.py)",
+    re.IGNORECASE,
+)
+_PYTHON_SAID = re.compile(r"(?:\b(?:on|with|using|under)|[,;.])\s+python\s+(?P<version>3\.\d{1,2})\b", re.IGNORECASE)
 
 
 def find_package(modules: Sequence[str], repository: str | None, text: str) -> Found[str]:
     """The distribution whose builds are searched, or torch."""
     if repository and (known := REPOSITORIES.get(repository.lower())):
         return found(known, "package-repository", f"the repository {repository} is that of {known}")
-    if {"torch", "torchvision", "torchaudio"} & set(modules):
+    named = [module for module in modules if _names_version(module, text)]
+    if "torch" in modules and ("torch" in named or not named):
         return found("torch", "package-import", "the code imports torch")
-    for module in modules:
-        name = distribution(module)
-        if re.search(rf"\b{re.escape(module)}\b\W{{0,6}}(?:version\W{{0,4}})?v?\d+\.\d", text[:100_000], re.IGNORECASE):
-            return found(name, "package-import", f"the code imports {module}, and the text names versions of it")
+    if named:
+        name = distribution(named[0])
+        return found(name, "package-import", f"the code imports {named[0]}, and the text names versions of it")
     if modules:
         return guessed(distribution(modules[0]), "package-import", f"the code imports {modules[0]} first")
     return default("torch", "package-import", "the code imports nothing else")
+
+
+def _names_version(module: str, text: str) -> bool:
+    names = r"(?:py)?torch" if module == "torch" else re.escape(module)
+    pattern = rf"\b{names}\b\W{{0,6}}(?:version\W{{0,4}})?v?\d+\.\d"
+    return re.search(pattern, text[:100_000], re.IGNORECASE) is not None
 
 
 def distribution(module: str) -> str:
@@ -61,7 +76,9 @@ def distribution(module: str) -> str:
 def find_requires(modules: Sequence[str], package: str, line: int | None) -> Found[tuple[str, ...]]:
     """The packages beside the one that is searched, as far as that does not bring them along."""
     brought = BROUGHT.get(package, set()) | {package, package.replace("-", "_")}
-    needed = tuple(distribution(module) for module in modules if module not in brought and distribution(module) != package)
+    needed = tuple(
+        distribution(module) for module in modules if module not in brought and distribution(module) != package
+    )
     if needed:
         return found(needed, "requires-imports", "the code imports them", line)
     return default((), "requires-imports", "the code imports nothing else")
