@@ -1,7 +1,7 @@
 """Where code stands in a report: between fences, after prompts, indented, or bare among the sentences.
 
-Bare code is found by reading on from a line that can only be Python (`import`, `def`, `@`, an assignment of a call) as long as
-the lines can go on with it: open brackets and strings, indented lines, statements. Whether it is Python is then decided by
+Bare code is found by reading on from a line that can only be Python (`import`, `def`, `@`, an assignment of a call) as long
+as the lines can go on with it: open brackets and strings, indented lines, statements. Whether it is Python is then decided by
 Python's parser; from the end, lines that it does not take are given back to the text.
 """
 
@@ -22,11 +22,13 @@ _FENCE = re.compile(r"^(?P<indent>[ \t>]*)(?P<marks>`{3,}|~{3,})\s*(?P<language>
 _PROMPT = re.compile(r"^\s*(?:>>> ?|In ?\[\d*\]: ?)(?P<code>.*)$")
 _MORE = re.compile(r"^\s*\.{3}:? ?(?P<code>.*)$")
 _START = re.compile(
-    r"import \w[\w.]*(?: as \w+)?(?:, ?\w[\w. ]*)*;?(?:\s*#.*|\s*;.*)?$|from [\w.]+ import [\w*(,.]|def \w+ ?\(|async def \w+ ?\(|class \w+.{0,200}:|@\w[\w.]*"
+    r"import \w[\w.]*(?: as \w+)?(?:, ?\w[\w. ]*)*;?(?:\s*#.*|\s*;.*)?$|from [\w.]+ import [\w*(,.]|def \w+ ?\(|"
+    r"async def \w+ ?\(|class \w+.{0,200}:|@\w[\w.]*"
     r"|[A-Za-z_][\w.\[\], ]{0,80}? ?= ?[\w.]{1,80}[(\[].{0,400}|with \w.{0,200}:|for \w+ in .{0,200}:"
 )
 _STATEMENT = re.compile(
-    r"#|@|import |from \S+ import |(?:async )?(?:def|class|for|while|if|elif|else|try|except|finally|with|match)\b.{0,1000}:\s*(?:#.*)?$"
+    r"#|@|import |from \S+ import |(?:async )?(?:def|class|for|while|if|elif|else|try|except|finally|with|"
+    r"match)\b.{0,1000}:\s*(?:#.*)?$"
     r"|(?:if|for|while|with|try|else|except|finally)\b.{0,400}:\s*\S"
     r"|return\b|raise\b|assert\b|del\b|pass\b|break\b|continue\b|global\b|nonlocal\b|yield\b|await\b"
     r"|[\w.\[\]\"'(), *]{1,200}?(?:\s*:\s*[\w.\[\], |]{1,80})?\s*(?:[-+*/@&|^%]|//|\*\*|<<|>>)?=(?!=)"

@@ -1,8 +1,8 @@
 """The ways to run the repro: which of them must pass on every build, and which are the question.
 
-With `torch.compile` in the code, the control `eager` runs it without the compiler; `aot_eager` is one where the report says so or blames
-Inductor; `static` and `below-N` are what the report names as working. Without it, the options of the script and the command lines of
-the report make the cases, else there is one.
+With `torch.compile` in the code, the control `eager` runs it without the compiler; `aot_eager` is one where the report says so
+or blames Inductor; `static` and `below-N` are what the report names as working. Without it, the options of the script and
+the command lines of the report make the cases, else there is one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _GOOD = re.compile(
     re.IGNORECASE,
 )
 _BAD = re.compile(
-    r"\b(?:fail\w*|crash\w*|wrong|incorrect\w*|error\w*|broken|reproduc\w*|affected|not work\w*|doesn.t work|also (?:shows?|has))\b|❌|✗",
+    r"\b(?:fail\w*|crash\w*|wrong|incorrect\w*|error\w*|broken|reproduc\w*|affected|not work\w*|doesn.t work|"
+    r"also (?:shows?|has))\b|❌|✗",
     re.IGNORECASE,
 )
 _INDUCTOR = re.compile(
@@ -36,11 +37,13 @@ _WATCHES_COMPILER = re.compile(
     r"CompileCounter|\bexplain\(|utils\.counters|run_and_get_code|_inductor\.metrics|get_compile|assert_compiled|frame_count"
 )
 _STATIC = re.compile(
-    r"\bstatic\b[^.;]{0,60}?\b(?:work\w*|ok|fine|pass\w*|correct\w*)\b|dynamic\s*=\s*False[^.;]{0,40}\b(?:work\w*|ok|fine|pass\w*)|only (?:with|under|when) `?dynamic",
+    r"\bstatic\b[^.;]{0,60}?\b(?:work\w*|ok|fine|pass\w*|correct\w*)\b|dynamic\s*=\s*False[^.;]{0,40}\b(?:work\w*|"
+    r"ok|fine|pass\w*)|only (?:with|under|when) `?dynamic",
     re.IGNORECASE,
 )
 _LEAST = re.compile(
-    r"(?:>=|≥|at least|starting (?:from|at|with)|(?:boundary|threshold|cutoff|limit)\s+(?:is|of)?\s*(?:at\s+)?(?:[a-z_]+\s*=+\s*)?)\s*(?P<from>\d{1,9})\b"
+    r"(?:>=|≥|at least|starting (?:from|at|with)|(?:boundary|threshold|cutoff|limit)\s+(?:is|"
+    r"of)?\s*(?:at\s+)?(?:[a-z_]+\s*=+\s*)?)\s*(?P<from>\d{1,9})\b"
     r"|(?P<above>\d{1,9})\s*(?:\+(?!\d)|and (?:above|up|more|larger|higher|beyond)|or (?:more|above|larger|higher|greater))"
     r"|(?:(?<![-=<>])>|(?:greater|larger|more|bigger|longer) than|above|exceeds?)\s*(?P<over>\d{1,9})\b",
     re.IGNORECASE,

@@ -1,8 +1,9 @@
 """Turning what a script only prints into its exit status, where a rule is certain.
 
-For a report of wrong results: the differences that the script itself computes and prints, `(a - b).abs().max()`; the comparisons that it
-prints, `torch.allclose(a, b)`; or the same function called once compiled and once not, whose results (or, after `backward()`, the
-gradients of whose arguments) must agree. For a report of an exception: a handler that catches everything and only prints it.
+For a report of wrong results: the differences that the script itself computes and prints, `(a - b).abs().max()`; the
+comparisons that it prints, `torch.allclose(a, b)`; or the same function called once compiled and once not, whose results (or,
+after `backward()`, the gradients of whose arguments) must agree. For a report of an exception: a handler that catches
+everything and only prints it.
 """
 
 from __future__ import annotations
@@ -251,7 +252,7 @@ def _printed_comparisons(tree: ast.Module) -> Iterator[_Pair]:
 
 @dataclass(frozen=True, slots=True)
 class _Called:
-    """A call of `function` in `statement`: `target` is the name that its result has, `arguments` the names among its arguments."""
+    """A call of `function`: `target` is the name that its result has, `arguments` the names among its arguments."""
 
     block: int
     place: int

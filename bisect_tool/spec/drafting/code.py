@@ -1,7 +1,7 @@
 """Which code of a report is the repro.
 
-Every piece of code is given points (`POINTS`); the most win, among equals the first. Code that cannot run is never taken: what it
-reads must be defined in it, in the code before it, or be one of the imports that people leave out.
+Every piece of code is given points (`POINTS`); the most win, among equals the first. Code that cannot run is never taken: what
+it reads must be defined in it, in the code before it, or be one of the imports that people leave out.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ POINTS = {
     "uses words of the title": 2,
     "stands under a heading such as `Minimal reproducer`": 3,
     "asserts, or leaves with a status": 1,
-    "stands under a heading such as `Workaround`, or is what should be": -6,
+    "stands under words such as `Workaround`, `Expected` or `Versions`": -6,
     "looks for versions": -6,
 }
 _REPRO = re.compile(
     r"\b(?:mre|mcve|repro\w*|minimal|reproduc\w+|script|example|code|to reproduce|test case|snippet)\b", re.IGNORECASE
 )
 _NOT_REPRO = re.compile(
-    r"\b(?:work-?\s?arounds?|fix(?:e[sd])?|suggest\w*|proposed|expected (?:behaviou?r|result|code)|typical pattern|instead|source|"
+    r"\b(?:work-?\s?arounds?|fix(?:e[sd])?|suggest\w*|proposed|expected (?:behaviou?r|result|code)|typical pattern|"
+    r"instead|source|"
     r"relevant code|root cause|generated code|environment|versions?|output|graph)\b",
     re.IGNORECASE,
 )
@@ -166,7 +167,7 @@ def _valued(repro: Repro, report: Report, package: str | None) -> Repro:
         "uses words of the title": bool(title & set(_WORD.findall(repro.text.lower()))),
         "stands under a heading such as `Minimal reproducer`": _REPRO.search(above) is not None,
         "asserts, or leaves with a status": _judges(repro.tree),
-        "stands under a heading such as `Workaround`, or is what should be": _NOT_REPRO.search(above) is not None
+        "stands under words such as `Workaround`, `Expected` or `Versions`": _NOT_REPRO.search(above) is not None
         and not _REPRO.search(above),
         "looks for versions": "collect_env" in repro.text or _only_versions(repro.tree),
     }

@@ -24,6 +24,7 @@ from bisect_tool.spec.drafting.spoken import Spoken, speak
 from bisect_tool.spec.drafting.surroundings import (
     command_lines,
     find_environment,
+    find_hold,
     find_package,
     find_python,
     find_requires,
@@ -36,8 +37,8 @@ Lines = list[tuple[int, str]]
 class Draft:
     """A spec in the making. `code` is that of the report with its changes; `changes` are these, line by line.
 
-    `failures` are (name, regular expression). `todo` is what only the user can do; `left_out` (line, reason) is code of the report
-    that is not used.
+    `failures` are (name, regular expression). `todo` is what only the user can do; `left_out` (line, reason) is code of the
+    report that is not used.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Draft:
     devices: Found[tuple[str, ...]]
     python: Found[str | None]
     requires: Found[tuple[str, ...]]
+    hold: Found[tuple[str, ...]]
     variables: Found[Mapping[str, str]]
     cases: tuple[Found[DraftCase], ...]
     failures: tuple[Found[tuple[str, str]], ...]
@@ -174,7 +176,7 @@ def _why_chosen(repro: Repro) -> str:
 
 
 def _third_person(reason: str) -> str:
-    return reason.split(", or ")[0]
+    return reason.split(", or ", maxsplit=1)[0]
 
 
 def _reasons(repro: Repro, placed: Placed, checked: checking.Checked | None) -> list[Found[str]]:
@@ -226,8 +228,14 @@ _NEEDS_ASSERT = (
     "`torch.testing.assert_close(actual, expected)`; until then every build passes"
 )
 _TODO = {
-    Kind.SLOW: "a slow build passes: let the script report its time (`metrics:` and `$BISECT_CHECKS`, docs/metrics.md) or assert a bound",
-    Kind.MEMORY: "a build that takes too much memory passes: assert a bound, or use `metrics:` with `peak_memory_bytes` (docs/metrics.md)",
+    Kind.SLOW: (
+        "a slow build passes: let the script report its time (`metrics:` and `$BISECT_CHECKS`, docs/metrics.md) or assert a "
+        "bound"
+    ),
+    Kind.MEMORY: (
+        "a build that takes too much memory passes: assert a bound, or use `metrics:` with `peak_memory_bytes` "
+        "(docs/metrics.md)"
+    ),
     Kind.WARNING: 'a warning passes: add `warnings.simplefilter("error")` at the top, or assert on what was warned',
 }
 
@@ -270,16 +278,33 @@ def _assembled(
     modules = imported(tree)
     span = span_of(read_builds(read.prose, read.package.value), report.opened)
     return Draft(
-        report.name, report.title, report.address, source, read.package, read.kind, span, devices, find_python(read.prose),
-        find_requires(modules, read.package.value, None), find_environment(read.prose), tuple(cases),
-        tuple(_failures(read, checked)), text, needs_runner(cases), tuple(changes), tuple(reasons), tuple(todo), read.chosen.others,
-    )  # fmt: skip
+        name=report.name,
+        title=report.title,
+        issue=report.address,
+        source=source,
+        package=read.package,
+        kind=read.kind,
+        span=span,
+        devices=devices,
+        python=find_python(read.prose),
+        requires=find_requires(modules, read.package.value, None),
+        hold=find_hold(modules, read.package.value),
+        variables=find_environment(read.prose),
+        cases=tuple(cases),
+        failures=tuple(_failures(read, checked)),
+        code=text,
+        runs_in_runner=needs_runner(cases),
+        changes=tuple(changes),
+        reasons=tuple(reasons),
+        todo=tuple(todo),
+        left_out=read.chosen.others,
+    )
 
 
 def _failures(read: _Read, checked: checking.Checked | None) -> list[Found[tuple[str, str]]]:
     failures = []
     raised = read.raised
-    if raised and read.kind.value is not Kind.WRONG or raised and raised.cause == "AssertionError" and not checked:
+    if (raised and read.kind.value is not Kind.WRONG) or (raised and raised.cause == "AssertionError" and not checked):
         failures.append(
             found(
                 (name_of(raised), match_of(raised)),
@@ -299,7 +324,8 @@ def _without_code(report: Report, chosen: Chosen) -> SpecError:
     advice = (
         "correct the script"
         if report.is_script
-        else "put a complete script that fails into the report, between ``` fences, or give the script itself: `bisect init repro.py`"
+        else "put a complete script that fails into the report, between ``` fences, or give the script itself: "
+        "`bisect init repro.py`"
     )
     return SpecError("\n".join([what, *looked]), advice=advice)
 

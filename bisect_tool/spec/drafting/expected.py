@@ -11,16 +11,18 @@ from bisect_tool.spec.drafting.report import LONGEST_LINE, slug
 
 _TYPE = r"(?:[A-Za-z_][\w.]{0,120}?)?(?:Error|Exception|Unsupported|Warning|Exceeded|OutOfResources|Interrupt|Failure)"
 _RAISED = re.compile(rf"^(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>\S.*)$")
-_BARE = re.compile(rf"^(?P<types>[a-z_][\w.]*\.)?(?P<type>[A-Z]\w*(?:Error|Exception))\s*$")
+_BARE = re.compile(r"^(?P<types>[a-z_][\w.]*\.)?(?P<type>[A-Z]\w*(?:Error|Exception))\s*$")
 _IN_TEXT = re.compile(rf"(?<![\w.])(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>[^\s].*)$")
 _ADVICE = re.compile(
-    r"\s+(?:Set TORCH\w+|You can suppress|The above exception|While executing|from user code|Found from|target:|If you are certain|Compile with `TORCH_USE|Please (?:file|report)).*$",
+    r"\s+(?:Set TORCH\w+|You can suppress|The above exception|While executing|from user code|Found from|target:|"
+    r"If you are certain|Compile with `TORCH_USE|Please (?:file|report)).*$",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[a-z)'\"])\.(?:\s+[A-Z].*)?$")
 _MARGIN = re.compile(r"^\s*(?:\[rank\d+\]:|[#|>*•-]|\d+\.)?\s*")
 _VOLATILE = re.compile(
-    r"0x[0-9a-f]+|(?<![\w.])[-+]?\d[\d_]*(?:\.\d+)*(?:e[-+]?\d+)?(?!\w)|/(?:[\w.+-]+/)+[\w.+-]*|\b(?:buf|arg|primals|tangents|s|u|op|tmp)_?\d+(?:_\d+)?\b|\b[0-9a-f]{12,}\b",
+    r"0x[0-9a-f]+|(?<![\w.])[-+]?\d[\d_]*(?:\.\d+)*(?:e[-+]?\d+)?(?!\w)|/(?:[\w.+-]+/)+[\w.+-]*|\b(?:buf|arg|"
+    r"primals|tangents|s|u|op|tmp)_?\d+(?:_\d+)?\b|\b[0-9a-f]{12,}\b",
     re.IGNORECASE,
 )
 _FILLERS = re.compile(r"(?:(?<=[ ,])(?:because|there|is|are|was|were|the|an?|that|which|been|has|have)\b[ ,]*)+")
@@ -29,22 +31,26 @@ _SHORTEST = 12
 _FEWEST_LETTERS = 4
 
 _WRONG = re.compile(
-    r"\b(?:wrong|incorrect\w*|silent\w*|mismatch\w*|differ(?:s|ent|ence)?|inaccura\w+|zeros?|all-zero|not (?:close|equal|match\w*)|diverg\w+|"
-    r"(?:other|different|diverging) (?:numbers?|values?|results?|outputs?|shapes?)|numerical\w*|inconsisten\w+|bogus|corrupt\w*|nan'?s?|precision)\b",
+    r"\b(?:wrong|incorrect\w*|silent\w*|mismatch\w*|differ(?:s|ent|ence)?|inaccura\w+|zeros?|all-zero|not (?:close|"
+    r"equal|match\w*)|diverg\w+|"
+    r"(?:other|different|diverging) (?:numbers?|values?|results?|outputs?|shapes?)|numerical\w*|inconsisten\w+|"
+    r"bogus|corrupt\w*|nan'?s?|precision)\b",
     re.IGNORECASE,
 )
 _KINDS = (
     (
         "crash",
         re.compile(
-            r"\b(?:seg(?:mentation)?[ -]?fault\w*|sigsegv|sigabrt|core dump\w*|aborted|illegal instruction|bus error|floating point exception)\b",
+            r"\b(?:seg(?:mentation)?[ -]?fault\w*|sigsegv|sigabrt|core dump\w*|aborted|illegal instruction|"
+            r"bus error|floating point exception)\b",
             re.IGNORECASE,
         ),
     ),
     (
         "hang",
         re.compile(
-            r"\b(?:hangs?|hung|hanging|deadlock\w*|stuck|never (?:returns|finishes|ends|terminates)|infinite loop|freezes?)\b",
+            r"\b(?:hangs?|hung|hanging|deadlock\w*|stuck|never (?:returns|finishes|ends|terminates)|infinite loop|"
+            r"freezes?)\b",
             re.IGNORECASE,
         ),
     ),
@@ -58,7 +64,8 @@ _KINDS = (
     (
         "slow",
         re.compile(
-            r"\b(?:slow(?:er|down|ness)?|performance regression|perf regression|takes? (?:much )?longer|latency|throughput|speed regression)\b",
+            r"\b(?:slow(?:er|down|ness)?|performance regression|perf regression|takes? (?:much )?longer|latency|"
+            r"throughput|speed regression)\b",
             re.IGNORECASE,
         ),
     ),
@@ -234,5 +241,7 @@ def _escaped(piece: str) -> str:
 
 def name_of(raised: Raised) -> str:
     """What to call the failure: the first words of its message, else its type."""
-    words = [word for word in re.findall(r"[A-Za-z][A-Za-z0-9]+", _VOLATILE.sub(" ", raised.message)) if len(word) > 2][:5]
+    words = [word for word in re.findall(r"[A-Za-z][A-Za-z0-9]+", _VOLATILE.sub(" ", raised.message)) if len(word) > 2][
+        :5
+    ]
     return slug("-".join(words)) or slug(re.sub(r"(?<=[a-z])(?=[A-Z])", "-", raised.cause)) or "failure"

@@ -66,6 +66,8 @@ def _how(draft: Draft) -> Iterator[str]:
         yield _line("python", json.dumps(draft.python.value), draft.python)
     if draft.requires.value:
         yield _line("requires", _list(draft.requires.value), draft.requires)
+    if draft.hold.value:
+        yield _line("hold", _list(draft.hold.value), draft.hold)
     if draft.variables.value:
         yield _line("env", _mapping(draft.variables.value), draft.variables)
     yield _line("script", SCRIPT, draft.source)

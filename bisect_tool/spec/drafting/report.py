@@ -12,7 +12,9 @@ LONGEST_LINE = 2_000  # longer lines are data: no rule looks into them
 _COMMENT_START, _COMMENT_END = "<!--", "-->"
 _COMMENT = re.compile(r"<!--.*?-->")
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
-_TAG_LINE = re.compile(r"^[ \t]*</?(?:details|summary|br|p|div|pre|code|hr|b|i|h\d)\b[^<>]{0,200}>(?:[^<>]{0,80}</\w+>)?[ \t]*$")
+_TAG_LINE = re.compile(
+    r"^[ \t]*</?(?:details|summary|br|p|div|pre|code|hr|b|i|h\d)\b[^<>]{0,200}>(?:[^<>]{0,80}</\w+>)?[ \t]*$"
+)
 _UNPRINTED = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
 )
@@ -143,7 +145,7 @@ def _without_tags(text: str) -> str:
             fence = marks[1]
             kept.append(line)
         else:
-            line = _COMMENT.sub("", line)
-            is_comment = _COMMENT_START in line
-            kept.append("" if _TAG_LINE.match(line[:LONGEST_LINE]) else line.partition(_COMMENT_START)[0])
+            bare = _COMMENT.sub("", line)
+            is_comment = _COMMENT_START in bare
+            kept.append("" if _TAG_LINE.match(bare[:LONGEST_LINE]) else bare.partition(_COMMENT_START)[0])
     return "\n".join(kept)

@@ -1,8 +1,8 @@
 """What a report says of builds: where it fails, where it works, since when. Versions belong to the word before them.
 
 A clause is a part of a sentence. A version in a clause with a word such as "works" is one that works, with "fails" one that
-fails; "from A to B" and "A → B" are the last good and the first bad one. A version after the name of another product (`CUDA 12.6`,
-`Python 3.11`) is not one of the package.
+fails; "from A to B" and "A → B" are the last good and the first bad one. A version after the name of another product
+(`CUDA 12.6`, `Python 3.11`) is not one of the package.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _mentions(clause: str, number: int, names: Sequence[str]) -> Iterator[tuple[
 
 
 def _owner(clause: str, start: int, names: Sequence[str]) -> _Owner:
-    """Whose a version is that begins at `start`: the word before it is the name of the package, of another thing, or neither."""
+    """Whose a version is that begins at `start`, by the word before it."""
     before = re.findall(r"[^\W\d][\w+.-]*|\d[\w.+]*", clause[max(0, start - 60) : start].lower())
     for word in reversed(before[-4:]):
         bare = word.strip(".-+_=")

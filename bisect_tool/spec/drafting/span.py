@@ -18,7 +18,7 @@ OPEN_DAYS = 365
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """`first` and `last` are bounds as a spec has them; None: left out. `advice` is what to try next, empty when nothing is."""
+    """`first` and `last` are bounds as a spec has them; None: left out. `advice` is what to try next, or empty."""
 
     channel: Found[str]
     first: Found[str | None]
@@ -119,7 +119,8 @@ def _advice(failing: Mention | None) -> str:
     if failing is None or failing.day is None:
         return ""
     first, last = failing.day - timedelta(days=DAYS_BEFORE), failing.day
-    return f"for the commit, or when no release shows it: `channel: nightly`, `from: {first.isoformat()}`, `to: {last.isoformat()}`"
+    span = f"`from: {first.isoformat()}`, `to: {last.isoformat()}`"
+    return f"for the commit, or when no release shows it: `channel: nightly`, {span}"
 
 
 def _short(version: Version) -> str:

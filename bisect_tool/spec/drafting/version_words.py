@@ -26,7 +26,8 @@ GOOD = re.compile(
     re.IGNORECASE,
 )
 BAD = re.compile(
-    r"\b(?:fail\w*|broke\w*|breaks?|bad|crash\w*|regress\w*|error\w*|wrong|incorrect\w*|hangs?|segfault\w*|slower|slow|leaks?|"
+    r"\b(?:fail\w*|broke\w*|breaks?|bad|crash\w*|regress\w*|error\w*|wrong|incorrect\w*|hangs?|segfault\w*|slower|"
+    r"slow|leaks?|"
     r"no longer works?|not work\w*|(?:does|did) ?n[o']t work|do(?:es)? not work|stopped working|affected|"
     r"reproduc(?:es|ed|ible)|happens|introduced|appeared|started)\b|❌|✗|✘|👎",
     re.IGNORECASE,
@@ -54,13 +55,16 @@ ONLY_NIGHTLY = re.compile(
     re.IGNORECASE,
 )
 # Words that may stand between a name and its version: `torch version 2.9`, `PyTorch nightly 2.13.0.dev20260520`.
-BETWEEN = frozenset("version versions v ver is was nightly release build wheel stable and or".split())
-# Words before a version that are no product: the version is that of what the report is about.
-NEUTRAL = frozenset(
-    """
-    a about after again also any around as at back bad before between both broke broken builds by current did downgraded downgrading e even
-    fails failed first fixed for from g good here in installed into introduced it last latest least main newer nightlies not of older on only
-    regressed regression released releases since still than the then there this through till to tested under until up updated updating
-    upgraded upgrading using while with work worked working works
-    """.split()
+BETWEEN = frozenset(
+    ["version", "versions", "v", "ver", "is", "was", "nightly", "release", "build", "wheel", "stable", "and", "or"]
 )
+# Words before a version that are no product: the version is that of what the report is about.
+NEUTRAL = frozenset({
+    "a", "about", "after", "again", "also", "any", "around", "as", "at", "back", "bad", "before", "between",
+    "both", "broke", "broken", "builds", "by", "current", "did", "downgraded", "downgrading", "e", "even",
+    "failed", "fails", "first", "fixed", "for", "from", "g", "good", "here", "in", "installed", "into",
+    "introduced", "it", "last", "latest", "least", "main", "newer", "nightlies", "not", "of", "older", "on",
+    "only", "regressed", "regression", "released", "releases", "since", "still", "tested", "than", "the",
+    "then", "there", "this", "through", "till", "to", "under", "until", "up", "updated", "updating", "upgraded",
+    "upgrading", "using", "while", "with", "work", "worked", "working", "works",
+})  # fmt: skip
