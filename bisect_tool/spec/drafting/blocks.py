@@ -17,7 +17,9 @@ from enum import StrEnum
 
 from bisect_tool.spec.drafting.report import LONGEST_LINE, Report
 
-LONGEST_CODE = 4_000  # lines
+LONGEST_CODE = 2_000  # lines
+_MOST_CUTS = 12  # ends that are tried for one piece of bare code
+_MOST_FAILED = 100  # lines that look like a beginning and are none: the rest of the text is prose then
 _FENCE = re.compile(r"^(?P<indent>[ \t>]*)(?P<marks>`{3,}|~{3,})\s*(?P<language>[\w+.-]*)")
 _PROMPT = re.compile(r"^\s*(?:>>> ?|In ?\[\d*\]: ?)(?P<code>.*)$")
 _MORE = re.compile(r"^\s*\.{3}:? ?(?P<code>.*)$")
@@ -220,15 +222,15 @@ def _prompts(lines: Sequence[str], free: list[bool], first: int = 0) -> list[Blo
 def _bare(lines: Sequence[str], free: list[bool], first: int = 0) -> list[Block]:
     """Code that nothing sets apart."""
     blocks: list[Block] = []
-    at = 0
-    while at < len(lines):
+    at = failed = 0
+    while at < len(lines) and failed < _MOST_FAILED:
         if not free[at] or not _START.match(lines[at].strip()[:LONGEST_LINE]):
             at += 1
             continue
         end = _end_of_code(lines, free, at)
         found = _longest(lines[at:end], first + at)
         if found is None:
-            at += 1
+            at, failed = at + 1, failed + 1
             continue
         blocks.append(found)
         at = found.last - first
@@ -286,12 +288,16 @@ def _opened(line: str, depth: int, quote: str) -> tuple[int, str]:
 
 def _longest(lines: Sequence[str], first: int) -> Block | None:
     """The longest beginning of `lines` that Python takes and that does something."""
-    for end in range(len(lines), max(0, len(lines) - 200), -1):
-        if not lines[end - 1].strip():
-            continue
-        found = _block(lines[:end], first, Origin.INDENTED if _indent(lines[0]) >= 4 else Origin.BARE)
+    origin = Origin.INDENTED if _indent(lines[0]) >= 4 else Origin.BARE
+    end = len(lines)
+    for _ in range(_MOST_CUTS):
+        if end < 1:
+            return None
+        found = _block(lines[:end], first, origin) if lines[end - 1].strip() else None
         if found is not None:
             return found if _is_code(found.code) else None
+        wrong = _syntax_of(textwrap.dedent("\n".join(lines[:end])), 0)[0] if lines[end - 1].strip() else end
+        end = min(end - 1, max(wrong - 1, 0))
     return None
 
 

@@ -15,6 +15,8 @@ from bisect_tool.spec.drafting.blocks import Block, Divided, Origin, parsed
 from bisect_tool.spec.drafting.names import USUAL_IMPORTS, compiles, imported, undefined
 from bisect_tool.spec.drafting.report import Report, heading_of
 
+MOST_BLOCKS = 200  # pieces of code that are looked at
+MOST_JOINED = 12  # pieces before one that may define what it uses
 POINTS = {
     "imports the package": 4,
     "calls torch.compile": 3,
@@ -76,8 +78,8 @@ def choose(report: Report, divided: Divided, package: str | None) -> Chosen:
     """The code that is the repro; `package` is the distribution that is searched, None: it is not known yet."""
     candidates: list[Repro] = []
     others: list[tuple[int, str]] = []
-    for number, block in enumerate(divided.blocks):
-        made = _made_whole(divided.blocks[: number + 1])
+    for number, block in enumerate(divided.blocks[:MOST_BLOCKS]):
+        made = _made_whole(divided.blocks[max(0, number - MOST_JOINED) : number + 1])
         if isinstance(made, str):
             others.append((block.first, made))
         elif not made.is_script and not _acts(made.tree):

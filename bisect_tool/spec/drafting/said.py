@@ -74,9 +74,21 @@ def read_builds(lines: Sequence[tuple[int, str]], package: str) -> Said:
         if _paired(text, number, names, said):
             continue
         is_row = text.lstrip().startswith("|")
-        for clause in [text] if is_row else words.CLAUSES.split(text):
-            _judge(clause or "", number, names, said)
+        for clause in [text] if is_row else _clauses(text):
+            _judge(clause, number, names, said)
     return said
+
+
+def _clauses(text: str) -> list[str]:
+    """The clauses of a line; one that only lists more versions ("…, 2.6 and 2.7") belongs to the one before it."""
+    clauses: list[str] = []
+    for clause in words.CLAUSES.split(text):
+        only_versions = clause and not re.search(r"[^\W\d_]{2}", words.LISTED.sub(" ", words.VERSIONS.sub(" ", clause)))
+        if clauses and only_versions and words.VERSIONS.search(clause):
+            clauses[-1] += f", {clause}"
+        elif clause:
+            clauses.append(clause)
+    return clauses
 
 
 def names_of(package: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ CLAUSES = re.compile(
     r"|\s+and\s+(?=(?:it\s+)?(?:fails?|breaks?|works?|broken|crashes|is|stopped))",
     re.IGNORECASE,
 )
+LISTED = re.compile(r"\b(?:and|or|also|with|on|in)\b", re.IGNORECASE)
 GOOD = re.compile(
     r"\b(?:work(?:s|ed|ing)?|good|pass(?:es|ed|ing)?|fine|correct(?:ly)?|right|ok(?:ay)?|unaffected|succeed\w*|gone|fixed|"
     r"no (?:error|issue|problem|crash)|not (?:affected|reproduc\w+|happen\w*|present)|"
