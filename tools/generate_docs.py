@@ -14,6 +14,7 @@ from bisect_tool import errors
 from bisect_tool.reports.attempt import attempt_schema
 from bisect_tool.reports.checkup import checkup_schema
 from bisect_tool.reports.schema import report_schema
+from bisect_tool.spec.drafting.rules import RULES
 from bisect_tool.spec.model import Case, Metric, NamedFailure, Samples, Spec
 from bisect_tool.spec.schema import json_schema
 
@@ -104,8 +105,24 @@ def _default(value: object) -> str:
     return f"`{value}`"
 
 
+def init_rules() -> str:
+    """One row for each rule of `bisect init`."""
+    lines = [
+        "# The rules of `bisect init`",
+        "",
+        "Made from `bisect_tool/spec/drafting/rules.py`. The first column is how a rule is called in the code; `init.md` explains how",
+        "they work together.",
+        "",
+        "| rule | looks at | makes |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {name} | {looks} | {makes} |" for name, (looks, makes) in RULES.items()]
+    return "\n".join(lines) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "exit-statuses.md": exit_statuses,
+    "init-rules.md": init_rules,
     "spec.md": spec_reference,
     "spec-schema.json": lambda: json.dumps(json_schema(), indent=2) + "\n",
     "report-schema.json": lambda: json.dumps(report_schema(), indent=2) + "\n",

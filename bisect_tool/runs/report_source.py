@@ -74,7 +74,9 @@ def _of_file(path: Path) -> Report:
             f"the report cannot be read: {error.strerror}", where=str(path), advice="make it readable"
         ) from error
     text = _text(content, str(path))
-    name = path.parent.name if path.stem in {"report", "issue", "repro", "spec"} and slug(path.parent.name) else path.stem
+    name = (
+        path.parent.name if path.stem in {"report", "issue", "repro", "spec"} and slug(path.parent.name) else path.stem
+    )
     if path.suffix == ".ipynb":
         return read_report(_code_of_notebook(text), name=name, is_script=True)
     return read_report(text, name=name, is_script=path.suffix == ".py")
@@ -134,7 +136,11 @@ def _of_issue(issue: re.Match[str], access: ReportAccess) -> Report:
 
 
 def _pick(answer: Any) -> dict[str, str]:
-    return {"title": str(answer["title"]), "body": str(answer.get("body") or ""), "opened": str(answer.get("created_at") or "")}
+    return {
+        "title": str(answer["title"]),
+        "body": str(answer.get("body") or ""),
+        "opened": str(answer.get("created_at") or ""),
+    }
 
 
 def _day(text: str) -> date | None:

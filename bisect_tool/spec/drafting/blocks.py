@@ -1,7 +1,7 @@
 """Where code stands in a report: between fences, after prompts, indented, or bare among the sentences.
 
-Bare code is found by reading on from a line that can only be Python (`import`, `def`, `@`, an assignment of a call) as long as
-the lines can go on with it: open brackets and strings, indented lines, statements. Whether it is Python is then decided by
+Bare code is found by reading on from a line that can only be Python (`import`, `def`, `@`, an assignment of a call) as long
+as the lines can go on with it: open brackets and strings, indented lines, statements. Whether it is Python is then decided by
 Python's parser; from the end, lines that it does not take are given back to the text.
 """
 
@@ -17,16 +17,20 @@ from enum import StrEnum
 
 from bisect_tool.spec.drafting.report import LONGEST_LINE, Report
 
-LONGEST_CODE = 4_000  # lines
+LONGEST_CODE = 2_000  # lines
+_MOST_CUTS = 12  # ends that are tried for one piece of bare code
+_MOST_FAILED = 100  # lines that look like a beginning and are none: the rest of the text is prose then
 _FENCE = re.compile(r"^(?P<indent>[ \t>]*)(?P<marks>`{3,}|~{3,})\s*(?P<language>[\w+.-]*)")
 _PROMPT = re.compile(r"^\s*(?:>>> ?|In ?\[\d*\]: ?)(?P<code>.*)$")
-_MORE = re.compile(r"^\s*(?:\.\.\. ?|\.{3}:? ?)(?P<code>.*)$")
+_MORE = re.compile(r"^\s*\.{3}:? ?(?P<code>.*)$")
 _START = re.compile(
-    r"import \w[\w.]*(?: as \w+)?(?:, ?\w[\w. ]*)*;?(?:\s*#.*|\s*;.*)?$|from [\w.]+ import [\w*(,.]|def \w+ ?\(|async def \w+ ?\(|class \w+.{0,200}:|@\w[\w.]*"
+    r"import \w[\w.]*(?: as \w+)?(?:, ?\w[\w. ]*)*;?(?:\s*#.*|\s*;.*)?$|from [\w.]+ import [\w*(,.]|def \w+ ?\(|"
+    r"async def \w+ ?\(|class \w+.{0,200}:|@\w[\w.]*"
     r"|[A-Za-z_][\w.\[\], ]{0,80}? ?= ?[\w.]{1,80}[(\[].{0,400}|with \w.{0,200}:|for \w+ in .{0,200}:"
 )
 _STATEMENT = re.compile(
-    r"#|@|import |from \S+ import |(?:async )?(?:def|class|for|while|if|elif|else|try|except|finally|with|match)\b.{0,1000}:\s*(?:#.*)?$"
+    r"#|@|import |from \S+ import |(?:async )?(?:def|class|for|while|if|elif|else|try|except|finally|with|"
+    r"match)\b.{0,1000}:\s*(?:#.*)?$"
     r"|(?:if|for|while|with|try|else|except|finally)\b.{0,400}:\s*\S"
     r"|return\b|raise\b|assert\b|del\b|pass\b|break\b|continue\b|global\b|nonlocal\b|yield\b|await\b"
     r"|[\w.\[\]\"'(), *]{1,200}?(?:\s*:\s*[\w.\[\], |]{1,80})?\s*(?:[-+*/@&|^%]|//|\*\*|<<|>>)?=(?!=)"
@@ -108,7 +112,8 @@ def divide(report: Report) -> Divided:
         if language.lower() in _CODE_WORDS:
             found = _inside(lines, start + 1, language.lower())
             blocks += found
-            if not found and (reason := _refusal(lines, start + 1, language.lower())):
+            whole = len(found) == 1 and found[0].last - found[0].first + 1 == len(lines)
+            if not whole and (reason := _refusal(lines, start + 1, language.lower())):
                 refused.append(reason)
     blocks += _prompts(report.lines, free)
     blocks += _bare(report.lines, free)
@@ -217,15 +222,15 @@ def _prompts(lines: Sequence[str], free: list[bool], first: int = 0) -> list[Blo
 def _bare(lines: Sequence[str], free: list[bool], first: int = 0) -> list[Block]:
     """Code that nothing sets apart."""
     blocks: list[Block] = []
-    at = 0
-    while at < len(lines):
+    at = failed = 0
+    while at < len(lines) and failed < _MOST_FAILED:
         if not free[at] or not _START.match(lines[at].strip()[:LONGEST_LINE]):
             at += 1
             continue
         end = _end_of_code(lines, free, at)
         found = _longest(lines[at:end], first + at)
         if found is None:
-            at += 1
+            at, failed = at + 1, failed + 1
             continue
         blocks.append(found)
         at = found.last - first
@@ -283,12 +288,16 @@ def _opened(line: str, depth: int, quote: str) -> tuple[int, str]:
 
 def _longest(lines: Sequence[str], first: int) -> Block | None:
     """The longest beginning of `lines` that Python takes and that does something."""
-    for end in range(len(lines), max(0, len(lines) - 200), -1):
-        if not lines[end - 1].strip():
-            continue
-        found = _block(lines[:end], first, Origin.INDENTED if _indent(lines[0]) >= 4 else Origin.BARE)
+    origin = Origin.INDENTED if _indent(lines[0]) >= 4 else Origin.BARE
+    end = len(lines)
+    for _ in range(_MOST_CUTS):
+        if end < 1:
+            return None
+        found = _block(lines[:end], first, origin) if lines[end - 1].strip() else None
         if found is not None:
             return found if _is_code(found.code) else None
+        wrong = _syntax_of(textwrap.dedent("\n".join(lines[:end])), 0)[0] if lines[end - 1].strip() else end
+        end = min(end - 1, max(wrong - 1, 0))
     return None
 
 

@@ -1,8 +1,8 @@
 """The ways to run the repro: which of them must pass on every build, and which are the question.
 
-With `torch.compile` in the code, the control `eager` runs it without the compiler; `aot_eager` is one where the report says so or blames
-Inductor; `static` and `below-N` are what the report names as working. Without it, the options of the script and the command lines of
-the report make the cases, else there is one.
+With `torch.compile` in the code, the control `eager` runs it without the compiler; `aot_eager` is one where the report says so
+or blames Inductor; `static` and `below-N` are what the report names as working. Without it, the options of the script and
+the command lines of the report make the cases, else there is one.
 """
 
 from __future__ import annotations
@@ -18,19 +18,39 @@ from bisect_tool.spec.drafting.names import backend_of, compile_calls, compiles,
 from bisect_tool.spec.drafting.report import LONGEST_LINE, slug
 
 Lines = Sequence[tuple[int, str]]
-_GOOD = re.compile(r"\b(?:work\w*|correct\w*|succe\w+|fine|ok|pass\w*|right|run success\w+|matches|no (?:error|issue|problem))\b|✅|✓", re.IGNORECASE)
-_BAD = re.compile(r"\b(?:fail\w*|crash\w*|wrong|incorrect\w*|error\w*|broken|reproduc\w*|affected|not work\w*|doesn.t work|also (?:shows?|has))\b|❌|✗", re.IGNORECASE)
-_INDUCTOR = re.compile(r"\bInductor(?:Error)?\b|_inductor\b|LoweringException|CppCompileError|\btriton_\w+", re.IGNORECASE)
-_DYNAMO_ONLY = re.compile(r"_dynamo\.exc\.(?:Unsupported|InternalTorchDynamoError|TorchRuntimeError|Uncaptured|UserError)")
-_WATCHES_COMPILER = re.compile(r"CompileCounter|\bexplain\(|utils\.counters|run_and_get_code|_inductor\.metrics|get_compile|assert_compiled|frame_count")
-_STATIC = re.compile(r"\bstatic\b[^.;]{0,60}?\b(?:work\w*|ok|fine|pass\w*|correct\w*)\b|dynamic\s*=\s*False[^.;]{0,40}\b(?:work\w*|ok|fine|pass\w*)|only (?:with|under|when) `?dynamic", re.IGNORECASE)
+_GOOD = re.compile(
+    r"\b(?:work\w*|correct\w*|succe\w+|fine|ok|pass\w*|right|run success\w+|matches|no (?:error|issue|problem))\b|✅|✓",
+    re.IGNORECASE,
+)
+_BAD = re.compile(
+    r"\b(?:fail\w*|crash\w*|wrong|incorrect\w*|error\w*|broken|reproduc\w*|affected|not work\w*|doesn.t work|"
+    r"also (?:shows?|has))\b|❌|✗",
+    re.IGNORECASE,
+)
+_INDUCTOR = re.compile(
+    r"\bInductor(?:Error)?\b|_inductor\b|LoweringException|CppCompileError|\btriton_\w+", re.IGNORECASE
+)
+_DYNAMO_ONLY = re.compile(
+    r"_dynamo\.exc\.(?:Unsupported|InternalTorchDynamoError|TorchRuntimeError|Uncaptured|UserError)"
+)
+_WATCHES_COMPILER = re.compile(
+    r"CompileCounter|\bexplain\(|utils\.counters|run_and_get_code|_inductor\.metrics|get_compile|assert_compiled|frame_count"
+)
+_STATIC = re.compile(
+    r"\bstatic\b[^.;]{0,60}?\b(?:work\w*|ok|fine|pass\w*|correct\w*)\b|dynamic\s*=\s*False[^.;]{0,40}\b(?:work\w*|"
+    r"ok|fine|pass\w*)|only (?:with|under|when) `?dynamic",
+    re.IGNORECASE,
+)
 _LEAST = re.compile(
-    r"(?:>=|≥|at least|starting (?:from|at|with)|(?:boundary|threshold|cutoff|limit)\s+(?:is|of)?\s*(?:at\s+)?(?:[a-z_]+\s*=+\s*)?)\s*(?P<from>\d{1,9})\b"
+    r"(?:>=|≥|at least|starting (?:from|at|with)|(?:boundary|threshold|cutoff|limit)\s+(?:is|"
+    r"of)?\s*(?:at\s+)?(?:[a-z_]+\s*=+\s*)?)\s*(?P<from>\d{1,9})\b"
     r"|(?P<above>\d{1,9})\s*(?:\+(?!\d)|and (?:above|up|more|larger|higher|beyond)|or (?:more|above|larger|higher|greater))"
     r"|(?:(?<![-=<>])>|(?:greater|larger|more|bigger|longer) than|above|exceeds?)\s*(?P<over>\d{1,9})\b",
     re.IGNORECASE,
 )
-_OTHER_THING = re.compile(r"(?:python|cuda|capability|version|torch|triton|driver|gcc|sm_?|release|pytorch|rank|epoch)\W*$", re.IGNORECASE)
+_OTHER_THING = re.compile(
+    r"(?:python|cuda|capability|version|torch|triton|driver|gcc|sm_?|release|pytorch|rank|epoch)\W*$", re.IGNORECASE
+)
 _CONTROLS = {"eager", "aot_eager", "none", "off", "cpu"}
 
 
@@ -43,7 +63,9 @@ class DraftCase:
     is_control: bool = False
 
 
-def make_cases(tree: ast.Module, text: str, prose: Lines, blamed: str, commands: Sequence[tuple[int, tuple[str, ...], str]]) -> list[Found[DraftCase]]:
+def make_cases(
+    tree: ast.Module, text: str, prose: Lines, blamed: str, commands: Sequence[tuple[int, tuple[str, ...], str]]
+) -> list[Found[DraftCase]]:
     """The cases. `text` is the code as it will run, `blamed` what the report quotes of the failure and its title."""
     if own := list(_of_options(tree, prose)):
         return own
@@ -52,8 +74,14 @@ def make_cases(tree: ast.Module, text: str, prose: Lines, blamed: str, commands:
     if not compiles(tree):
         return [guessed(DraftCase("repro"), "case-one", "the script as it is")]
     controls = [*_eager(text), *_aot_eager(prose, blamed), *_static(tree, text, prose), *_below(tree, text, prose)]
-    test = found(DraftCase("inductor" if _uses_inductor(tree) else "compiled"), "case-compiled", "the code as the report has it")
-    return [*(one for one in controls if one.value.is_control), *(one for one in controls if not one.value.is_control), test]
+    test = found(
+        DraftCase("inductor" if _uses_inductor(tree) else "compiled"), "case-compiled", "the code as the report has it"
+    )
+    return [
+        *(one for one in controls if one.value.is_control),
+        *(one for one in controls if not one.value.is_control),
+        test,
+    ]
 
 
 def needs_runner(cases: Sequence[Found[DraftCase]]) -> bool:
@@ -82,10 +110,17 @@ def _aot_eager(prose: Lines, blamed: str) -> Iterator[Found[DraftCase]]:
                 continue
             is_bad, is_good = _BAD.search(clause), _GOOD.search(clause)
             if is_good and not is_bad:
-                yield found(DraftCase("aot_eager", args, is_control=True), "case-aot-eager", "the report says that aot_eager works", number)
+                yield found(
+                    DraftCase("aot_eager", args, is_control=True),
+                    "case-aot-eager",
+                    "the report says that aot_eager works",
+                    number,
+                )
                 return
             if is_bad and not is_good:
-                yield found(DraftCase("aot_eager", args), "case-aot-eager", "the report says that aot_eager fails, too", number)
+                yield found(
+                    DraftCase("aot_eager", args), "case-aot-eager", "the report says that aot_eager fails, too", number
+                )
                 return
     if _INDUCTOR.search(blamed) and not _DYNAMO_ONLY.search(blamed):
         case = DraftCase("aot_eager", args, is_control=True)
@@ -123,7 +158,11 @@ def _below(tree: ast.Module, text: str, prose: Lines) -> Iterator[Found[DraftCas
 
 def _replacement(tree: ast.Module, text: str, number: int) -> tuple[str, str] | None:
     """What to replace in the text, and by what, to have `number` less one; None unless it stands there once."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is int and node.value == number]
+    nodes = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value == number
+    ]
     if len(nodes) != 1:
         return None
     offsets = Offsets(text)
@@ -136,14 +175,18 @@ def _replacement(tree: ast.Module, text: str, number: int) -> tuple[str, str] | 
         left, right = grown
     left, right = _to_words(text, left, right)
     old = text[left:right]
-    return (old, text[left:start] + str(number - 1) + text[end:right]) if text.count(old) == 1 and text[start:end] == str(number) else None
+    return (
+        (old, text[left:start] + str(number - 1) + text[end:right])
+        if text.count(old) == 1 and text[start:end] == str(number)
+        else None
+    )
 
 
 def _to_words(text: str, left: int, right: int) -> tuple[int, int]:
     """Grown to whole words, so that people can read what is replaced."""
     while left > 0 and re.match(r"\w", text[left - 1]) and re.match(r"\w", text[left]):
         left -= 1
-    if text[left] in "([" :
+    if text[left] in "([":
         while left > 0 and re.match(r"[\w.]", text[left - 1]):
             left -= 1
     while right < len(text) and re.match(r"\w", text[right]) and re.match(r"\w", text[right - 1]):
@@ -154,7 +197,9 @@ def _to_words(text: str, left: int, right: int) -> tuple[int, int]:
 def _of_options(tree: ast.Module, prose: Lines) -> Iterator[Found[DraftCase]]:
     """One case for each choice of a `--backend` or `--mode` of the script's own."""
     for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument"):
+        if not (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument"
+        ):
             continue
         flags = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
         flag = next((one for one in flags if re.fullmatch(r"--(?:backend|compiler|mode|variant|case)", one)), None)
@@ -162,7 +207,11 @@ def _of_options(tree: ast.Module, prose: Lines) -> Iterator[Found[DraftCase]]:
         if flag is None or not isinstance(choices, (ast.List, ast.Tuple)):
             continue
         values = [one.value for one in choices.elts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        cases = [DraftCase(slug(value) and _named(value), (flag, value), is_control=_is_control(value, prose)) for value in values if slug(value)]
+        cases = [
+            DraftCase(slug(value) and _named(value), (flag, value), is_control=_is_control(value, prose))
+            for value in values
+            if slug(value)
+        ]
         if cases and not all(case.is_control for case in cases):
             ordered = [*(c for c in cases if c.is_control), *(c for c in cases if not c.is_control)]
             yield from (found(case, "case-option", f"a choice of {flag} of the script") for case in ordered)
@@ -192,7 +241,9 @@ def _of_commands(commands: Sequence[tuple[int, tuple[str, ...], str]]) -> Iterat
             continue
         names.add(name)
         works = bool(_GOOD.search(comment)) and not _BAD.search(comment)
-        cases.append(found(DraftCase(name, words, is_control=works), "case-command", "a command line of the report", number))
+        cases.append(
+            found(DraftCase(name, words, is_control=works), "case-command", "a command line of the report", number)
+        )
     if all(case.value.is_control for case in cases):
         cases = [found(DraftCase(c.value.name, c.value.args), c.rule, c.why, c.line) for c in cases]
     yield from sorted(cases, key=lambda case: not case.value.is_control)

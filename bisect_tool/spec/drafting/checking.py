@@ -1,8 +1,9 @@
 """Turning what a script only prints into its exit status, where a rule is certain.
 
-For a report of wrong results: the differences that the script itself computes and prints, `(a - b).abs().max()`; the comparisons that it
-prints, `torch.allclose(a, b)`; or the same function called once compiled and once not, whose results (or, after `backward()`, the
-gradients of whose arguments) must agree. For a report of an exception: a handler that catches everything and only prints it.
+For a report of wrong results: the differences that the script itself computes and prints, `(a - b).abs().max()`; the
+comparisons that it prints, `torch.allclose(a, b)`; or the same function called once compiled and once not, whose results (or,
+after `backward()`, the gradients of whose arguments) must agree. For a report of an exception: a handler that catches
+everything and only prints it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,18 @@ _DIFFERENCE = re.compile(r"diff|err|delta|mismatch|gap|deviation", re.IGNORECASE
 _COMPARES = {"allclose", "equal", "array_equal", "isclose"}
 _SPAN = {"max", "amax", "sum", "mean", "norm", "item", "abs", "all", "any"}
 _CATCHES_ALL = {"Exception", "BaseException", "RuntimeError"}
-_PRINTS = {"print", "print_exc", "print_exception", "exception", "error", "info", "warning", "warn", "write", "format_exc"}
+_PRINTS = {
+    "print",
+    "print_exc",
+    "print_exception",
+    "exception",
+    "error",
+    "info",
+    "warning",
+    "warn",
+    "write",
+    "format_exc",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +48,18 @@ class Checked:
 
 def judges(tree: ast.Module) -> bool:
     """Whether a script has an assertion or leaves with a status of its own."""
-    last = {"exit", "_exit", "assert_close", "assert_allclose", "assertEqual", "assertTrue", "assert_array_equal", "assert_equal", "gradcheck", "opcheck"}
+    last = {
+        "exit",
+        "_exit",
+        "assert_close",
+        "assert_allclose",
+        "assertEqual",
+        "assertTrue",
+        "assert_array_equal",
+        "assert_equal",
+        "gradcheck",
+        "opcheck",
+    }
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assert, ast.Raise)):
             return True
@@ -76,14 +99,20 @@ def raise_again(text: str, tree: ast.Module) -> Checked | None:
             last = node.body[-1]
             indent = _indent_of(text, offsets, last)
             if indent is not None:
-                edits.append(_line_after(text, offsets, last, f"{indent}raise  {MARK}\n", "the exception must end the script"))
+                edits.append(
+                    _line_after(text, offsets, last, f"{indent}raise  {MARK}\n", "the exception must end the script")
+                )
     return Checked(tuple(edits), "raise-again", "the script catches the exception and goes on") if edits else None
 
 
 def _catches_all(node: ast.ExceptHandler) -> bool:
     kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type] if node.type else []
     names = {_last(kind) for kind in kinds}
-    return not kinds or bool(names & _CATCHES_ALL) or any(name.endswith(("BackendCompilerFailed", "InductorError")) for name in names)
+    return (
+        not kinds
+        or bool(names & _CATCHES_ALL)
+        or any(name.endswith(("BackendCompilerFailed", "InductorError")) for name in names)
+    )
 
 
 def _only_prints(body: Sequence[ast.stmt]) -> bool:
@@ -166,7 +195,12 @@ def _printed_differences(tree: ast.Module) -> Iterator[_Pair]:
     for statement, value in _printing(tree):
         for node in ast.walk(value):
             inner = _spanned(node)
-            if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub) and _is_value(inner.left) and _is_value(inner.right):
+            if (
+                isinstance(inner, ast.BinOp)
+                and isinstance(inner.op, ast.Sub)
+                and _is_value(inner.left)
+                and _is_value(inner.right)
+            ):
                 one, other = ast.unparse(inner.left), ast.unparse(inner.right)
                 if (one, other) not in seen and one != other:
                     seen.add((one, other))
@@ -218,7 +252,7 @@ def _printed_comparisons(tree: ast.Module) -> Iterator[_Pair]:
 
 @dataclass(frozen=True, slots=True)
 class _Called:
-    """A call of `function` in `statement`: `target` is the name that its result has, `arguments` the names among its arguments."""
+    """A call of `function`: `target` is the name that its result has, `arguments` the names among its arguments."""
 
     block: int
     place: int
@@ -265,7 +299,9 @@ def _compiled_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
     names = compile_names(tree)
     for node in ast.walk(tree):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=function, args=[ast.Name(id=inner)]) as call):
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(func=function, args=[ast.Name(id=inner)]) as call
+            ):
                 if dotted(function) in names and backend_of(call) == "inductor":
                     yield name, inner
 
@@ -278,7 +314,11 @@ def _call_of(statement: ast.stmt, compiled: dict[str, str]) -> tuple[str, bool, 
         case _:
             return None
     goes_back = False
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in {"backward", "sum", "mean"}:
+    while (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr in {"backward", "sum", "mean"}
+    ):
         goes_back = goes_back or value.func.attr == "backward"
         value = value.func.value
     if not isinstance(value, ast.Call):
@@ -303,7 +343,11 @@ def _goes_back_itself(statement: ast.Assign) -> bool:
 
 
 def _argument_names(call: ast.Call) -> tuple[str, ...]:
-    return tuple(arg.id if isinstance(arg, ast.Name) else "" for arg in call.args) if all(isinstance(a, ast.Name) for a in call.args) else ()
+    return (
+        tuple(arg.id if isinstance(arg, ast.Name) else "" for arg in call.args)
+        if all(isinstance(a, ast.Name) for a in call.args)
+        else ()
+    )
 
 
 def _backward_follows(block: Sequence[ast.stmt], statement: ast.stmt) -> bool:

@@ -1,7 +1,7 @@
 """Which code of a report is the repro.
 
-Every piece of code is given points (`POINTS`); the most win, among equals the first. Code that cannot run is never taken: what it
-reads must be defined in it, in the code before it, or be one of the imports that people leave out.
+Every piece of code is given points (`POINTS`); the most win, among equals the first. Code that cannot run is never taken: what
+it reads must be defined in it, in the code before it, or be one of the imports that people leave out.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ from bisect_tool.spec.drafting.blocks import Block, Divided, Origin, parsed
 from bisect_tool.spec.drafting.names import USUAL_IMPORTS, compiles, imported, undefined
 from bisect_tool.spec.drafting.report import Report, heading_of
 
+MOST_BLOCKS = 200  # pieces of code that are looked at
+MOST_JOINED = 12  # pieces before one that may define what it uses
 POINTS = {
     "imports the package": 4,
     "calls torch.compile": 3,
     "uses words of the title": 2,
     "stands under a heading such as `Minimal reproducer`": 3,
     "asserts, or leaves with a status": 1,
-    "stands under a heading such as `Workaround`, or is what should be": -6,
+    "stands under words such as `Workaround`, `Expected` or `Versions`": -6,
     "looks for versions": -6,
 }
 _REPRO = re.compile(
     r"\b(?:mre|mcve|repro\w*|minimal|reproduc\w+|script|example|code|to reproduce|test case|snippet)\b", re.IGNORECASE
 )
 _NOT_REPRO = re.compile(
-    r"\b(?:work-?\s?arounds?|fix(?:e[sd])?|suggest\w*|proposed|expected (?:behaviou?r|result|code)|typical pattern|instead|source|"
+    r"\b(?:work-?\s?arounds?|fix(?:e[sd])?|suggest\w*|proposed|expected (?:behaviou?r|result|code)|typical pattern|"
+    r"instead|source|"
     r"relevant code|root cause|generated code|environment|versions?|output|graph)\b",
     re.IGNORECASE,
 )
@@ -71,14 +74,16 @@ class Chosen:
     others: tuple[tuple[int, str], ...]
 
 
-def choose(report: Report, divided: Divided, package: str) -> Chosen:
-    """The code that is the repro; `package` is the distribution that is searched."""
+def choose(report: Report, divided: Divided, package: str | None) -> Chosen:
+    """The code that is the repro; `package` is the distribution that is searched, None: it is not known yet."""
     candidates: list[Repro] = []
     others: list[tuple[int, str]] = []
-    for number, block in enumerate(divided.blocks):
-        made = _made_whole(divided.blocks[: number + 1])
+    for number, block in enumerate(divided.blocks[:MOST_BLOCKS]):
+        made = _made_whole(divided.blocks[max(0, number - MOST_JOINED) : number + 1])
         if isinstance(made, str):
             others.append((block.first, made))
+        elif not made.is_script and not _acts(made.tree):
+            others.append((block.first, "it only imports and defines"))
         else:
             candidates.append(_valued(made, report, package))
     best = max(candidates, key=lambda one: one.points, default=None)
@@ -87,10 +92,22 @@ def choose(report: Report, divided: Divided, package: str) -> Chosen:
             (best.first, "it neither imports the package nor stands under a heading such as `Minimal reproducer`")
         )
         best = None
-    others += [
-        (one.first, "other code has more of what makes a repro") for one in candidates if one is not best and best
-    ]
+    if best is not None:
+        others = [(line, why) for line, why in others if not best.first <= line <= best.last]
+        others += [(one.first, _why_not(one)) for one in candidates if not best.first <= one.first <= best.last]
     return Chosen(best, tuple(sorted(dict(reversed(others)).items())))
+
+
+def _why_not(repro: Repro) -> str:
+    against = [reason for reason in repro.reasons if POINTS[reason] < 0]
+    return f"it {against[0]}" if against else "other code comes first or has more of what makes a repro"
+
+
+def _acts(tree: ast.Module) -> bool:
+    """Whether it does something when it is run, beside importing and defining."""
+    quiet = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.Pass)
+    rest = (node for node in tree.body if not isinstance(node, quiet))
+    return any(isinstance(part, (ast.Call, ast.Assert, ast.Raise)) for node in rest for part in ast.walk(node))
 
 
 def _made_whole(blocks: Sequence[Block]) -> Repro | str:
@@ -110,7 +127,7 @@ def _made_whole(blocks: Sequence[Block]) -> Repro | str:
     if unknown := sorted(missing - set(USUAL_IMPORTS)):
         shown = ", ".join(f"`{name}`" for name in unknown[:3]) + (" …" if len(unknown) > 3 else "")
         return f"nothing defines {shown}"
-    return _with_imports(repro, sorted(missing)) if missing else repro
+    return _with_imports(repro, [name for name in USUAL_IMPORTS if name in missing]) if missing else repro
 
 
 def _joined(before: Block, repro: Repro, missing: frozenset[str] | set[str]) -> Repro:
@@ -142,17 +159,17 @@ def _after_future(repro: Repro) -> tuple[str, str]:
     return "".join(lines[:last]), "".join(lines[last:])
 
 
-def _valued(repro: Repro, report: Report, package: str) -> Repro:
+def _valued(repro: Repro, report: Report, package: str | None) -> Repro:
     modules = imported(repro.tree)
     above = _above(report, repro.first)
     title = {word for word in _WORD.findall(report.title.lower()) if word not in _USELESS_WORDS}
     truths = {
-        "imports the package": _is_of(package, modules),
+        "imports the package": bool(modules) if package is None else _is_of(package, modules),
         "calls torch.compile": compiles(repro.tree),
         "uses words of the title": bool(title & set(_WORD.findall(repro.text.lower()))),
         "stands under a heading such as `Minimal reproducer`": _REPRO.search(above) is not None,
         "asserts, or leaves with a status": _judges(repro.tree),
-        "stands under a heading such as `Workaround`, or is what should be": _NOT_REPRO.search(above) is not None
+        "stands under words such as `Workaround`, `Expected` or `Versions`": _NOT_REPRO.search(above) is not None
         and not _REPRO.search(above),
         "looks for versions": "collect_env" in repro.text or _only_versions(repro.tree),
     }

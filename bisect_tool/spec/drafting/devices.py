@@ -1,7 +1,7 @@
 """Which devices the repro can run on, and the changes that let the tool choose.
 
-Code that puts its tensors on CUDA by name can run on a CPU when the name is all that ties it to a GPU. It is tied to one when what
-fails is made for GPUs alone (`GPU_ONLY`) or when it calls more of `torch.cuda` than what a CPU can do without (`HARMLESS`).
+Code that puts its tensors on CUDA by name can run on a CPU when the name is all that ties it to a GPU. It is tied to one when
+what fails is made for GPUs alone (`GPU_ONLY_…`) or when it calls more of `torch.cuda` than a CPU can do without (`HARMLESS`).
 """
 
 from __future__ import annotations
@@ -21,18 +21,29 @@ _CUDA = re.compile(r"^cuda(?::0)?$")
 # Words that mean code for GPUs: (pattern, why). They are looked for in the failure as the report quotes it, and in the code.
 GPU_ONLY_FAILURE = (
     (re.compile(r"triton", re.IGNORECASE), "the failure is in code that is made for Triton"),
-    (re.compile(r"\b(?:CUDA|cudnn|cublas\w*|nccl|nvrtc|ptxas|sm_\d+|shared memory|illegal memory access|cutlass)\b", re.IGNORECASE), "the failure is one of CUDA"),
+    (
+        re.compile(
+            r"\b(?:CUDA|cudnn|cublas\w*|nccl|nvrtc|ptxas|sm_\d+|shared memory|illegal memory access|cutlass)\b",
+            re.IGNORECASE,
+        ),
+        "the failure is one of CUDA",
+    ),
 )
 GPU_ONLY_CODE = (
     (re.compile(r"^\s*(?:import triton|from triton\b)|@triton\.", re.MULTILINE), "it has kernels of Triton"),
     (re.compile(r"\bassociative_scan\b"), "the pointwise associative_scan exists for CUDA alone"),
     (re.compile(r"reduce-overhead|\bcudagraphs?\b|CUDAGraph"), "it uses CUDA graphs"),
-    (re.compile(r"\bflash_attn\b|SDPBackend\.(?:FLASH|CUDNN)|\b_scaled_mm\b|float8_e"), "it uses kernels that exist for GPUs alone"),
+    (
+        re.compile(r"\bflash_attn\b|SDPBackend\.(?:FLASH|CUDNN)|\b_scaled_mm\b|float8_e"),
+        "it uses kernels that exist for GPUs alone",
+    ),
     (re.compile(r"backend\s*=\s*['\"]nccl"), "it uses NCCL"),
 )
 HARMLESS = {
-    "torch.cuda.synchronize", "torch.cuda.empty_cache", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "torch.cuda.is_available",
-    "torch.cuda.set_device", "torch.cuda.reset_peak_memory_stats", "torch.cuda.get_device_name", "torch.cuda.get_device_capability",
+    "torch.cuda.synchronize", "torch.cuda.empty_cache", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all",
+    "torch.cuda.is_available",
+    "torch.cuda.set_device", "torch.cuda.reset_peak_memory_stats", "torch.cuda.get_device_name",
+    "torch.cuda.get_device_capability",
 }  # fmt: skip
 _DEVICE_ARGUMENTS = {"device", "device_type", "map_location"}
 _DEVICE_CALLS = {"to", "device", "set_default_device", "autocast", "GradScaler", "tensor", "Generator"}
@@ -98,9 +109,14 @@ def _cuda_words(tree: ast.Module) -> Iterator[_Named]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _CUDA.match(node.value):
             yield _Named(node, _use(node, parents), f'"{node.value}" in a way that cannot be changed safely')
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
-            if not dotted(node.func).startswith("torch."):
-                yield _Named(node, Use.TIED if node.args or node.keywords else Use.CHOICE, "`.cuda(…)` with arguments")
+        elif isinstance(node, ast.Call) and _moves_to_cuda(node):
+            yield _Named(node, Use.TIED if node.args or node.keywords else Use.CHOICE, "`.cuda(…)` with arguments")
+
+
+def _moves_to_cuda(node: ast.Call) -> bool:
+    """Whether it is `something.cuda(…)`."""
+    is_cuda = isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
+    return is_cuda and not dotted(node.func).startswith("torch.")
 
 
 def _use(node: ast.Constant, parents: dict[int, ast.AST]) -> Use:
@@ -143,7 +159,7 @@ def _edits(text: str, tree: ast.Module, named: list[ast.expr]) -> Iterator[Edit]
         else:
             yield Edit(start, end, CHOSEN, "the tool chooses the device")
     for statement in ast.walk(tree):
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            if dotted(statement.value.func) in _GUARDED:
-                start, _ = offsets.of(statement)
-                yield Edit(start, start, f'{CHOSEN} == "cuda" and ', "only a GPU needs it")
+        called = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(called, ast.Call) and dotted(called.func) in _GUARDED:
+            start, _ = offsets.of(called)
+            yield Edit(start, start, f'{CHOSEN} == "cuda" and ', "only a GPU needs it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,13 +15,20 @@ from bisect_tool.spec.drafting.code import Chosen, Repro, choose
 from bisect_tool.spec.drafting.devices import CHOSEN, Placed, place
 from bisect_tool.spec.drafting.edits import Edit, Offsets, applied, shown_changes
 from bisect_tool.spec.drafting.expected import Kind, Raised, find_kind, find_raised, match_of, name_of
-from bisect_tool.spec.drafting.finding import Found, found, guessed
+from bisect_tool.spec.drafting.finding import Found, default, found, guessed
 from bisect_tool.spec.drafting.names import imported
 from bisect_tool.spec.drafting.report import LONGEST_LINE, Report
 from bisect_tool.spec.drafting.said import read_builds
 from bisect_tool.spec.drafting.span import Span, span_of
 from bisect_tool.spec.drafting.spoken import Spoken, speak
-from bisect_tool.spec.drafting.surroundings import command_lines, find_environment, find_package, find_python, find_requires
+from bisect_tool.spec.drafting.surroundings import (
+    command_lines,
+    find_environment,
+    find_hold,
+    find_package,
+    find_python,
+    find_requires,
+)
 
 Lines = list[tuple[int, str]]
 
@@ -29,8 +37,8 @@ Lines = list[tuple[int, str]]
 class Draft:
     """A spec in the making. `code` is that of the report with its changes; `changes` are these, line by line.
 
-    `failures` are (name, regular expression). `todo` is what only the user can do; `left_out` (line, reason) is code of the report
-    that is not used.
+    `failures` are (name, regular expression). `todo` is what only the user can do; `left_out` (line, reason) is code of the
+    report that is not used.
     """
 
     name: str
@@ -43,6 +51,7 @@ class Draft:
     devices: Found[tuple[str, ...]]
     python: Found[str | None]
     requires: Found[tuple[str, ...]]
+    hold: Found[tuple[str, ...]]
     variables: Found[Mapping[str, str]]
     cases: tuple[Found[DraftCase], ...]
     failures: tuple[Found[tuple[str, str]], ...]
@@ -78,7 +87,11 @@ class _Read:
     def failure(self) -> str:
         """What the report quotes of the exception itself, with its place."""
         near = self.raised.line if self.raised else 0
-        around = [line for number, line in self.prose if near and near - 4 <= number <= near and line.lstrip().startswith("File")]
+        around = [
+            line
+            for number, line in self.prose
+            if near and near - 4 <= number <= near and line.lstrip().startswith("File")
+        ]
         return "\n".join([*(line[:LONGEST_LINE] for line in around), self.raised.shown if self.raised else ""])
 
 
@@ -99,27 +112,39 @@ def make_draft(report: Report) -> Draft:
 def _read(report: Report) -> _Read:
     divided = divide(report)
     prose, code_lines = _divided_lines(report, divided)
-    first_look = choose(report, divided, "torch")
+    first_look = choose(report, divided, None)
     modules = imported(first_look.repro.tree) if first_look.repro else ()
     package = find_package(modules, report.repository, report.text)
-    chosen = first_look if package.value == "torch" else choose(report, divided, package.value)
+    chosen = choose(report, divided, package.value)
     if chosen.repro is None and divided.refused:
-        chosen = Chosen(None, tuple(sorted({*chosen.others, *((n, f"no Python: {why}") for n, why in divided.refused)})))
+        chosen = Chosen(
+            None, tuple(sorted({*chosen.others, *((n, f"no Python: {why}") for n, why in divided.refused)}))
+        )
     raised = find_raised(prose, code_lines)
-    kind, words, line = find_kind(report.title, prose, raised)
-    told = f'the words "{words[:60]}"' if words else "nothing says more"
+    kind = _kind(report, prose, raised, chosen.repro)
     spoken = None if chosen.repro else speak(report.title, prose)
-    return _Read(report, prose, code_lines, package, chosen, spoken, raised, guessed(kind, "kind", told, line))
+    return _Read(report, prose, code_lines, package, chosen, spoken, raised, kind)
+
+
+def _kind(report: Report, prose: Lines, raised: Raised | None, repro: Repro | None) -> Found[Kind]:
+    kind, words, line = find_kind(report.title, prose, raised)
+    if words:
+        return guessed(kind, "kind", f'the words "{words[:60]}"', line)
+    if repro and not checking.judges(repro.tree) and checking.check_values(repro.text, repro.tree):
+        return guessed(Kind.WRONG, "kind", "the script compares values")
+    return default(kind, "kind", "whatever ends the script with an error")
 
 
 def _divided_lines(report: Report, divided: Divided) -> tuple[Lines, Lines]:
     """(prose, code), each as (number, line). The prose of a script are its comments and what it says of itself."""
     numbered = list(enumerate(report.lines, start=1))
+    quoted = re.compile(r"^\s*(?:>\s?)+(?!>)")
     if report.is_script:
         code = numbered
         return [(number, line.partition("#")[2]) for number, line in numbered if "#" in line] + _docstring(report), code
     code = [(number, line) for number, line in numbered if number in divided.covered]
-    return [(number, line) for number, line in numbered if number not in divided.covered], code
+    prose = [(number, quoted.sub("", line)) for number, line in numbered if number not in divided.covered and line.strip()]
+    return prose, code
 
 
 def _docstring(report: Report) -> Lines:
@@ -152,7 +177,7 @@ def _why_chosen(repro: Repro) -> str:
 
 
 def _third_person(reason: str) -> str:
-    return reason.split(", or ")[0]
+    return reason.split(", or ", maxsplit=1)[0]
 
 
 def _reasons(repro: Repro, placed: Placed, checked: checking.Checked | None) -> list[Found[str]]:
@@ -204,8 +229,14 @@ _NEEDS_ASSERT = (
     "`torch.testing.assert_close(actual, expected)`; until then every build passes"
 )
 _TODO = {
-    Kind.SLOW: "a slow build passes: let the script report its time (`metrics:` and `$BISECT_CHECKS`, docs/metrics.md) or assert a bound",
-    Kind.MEMORY: "a build that takes too much memory passes: assert a bound, or use `metrics:` with `peak_memory_bytes` (docs/metrics.md)",
+    Kind.SLOW: (
+        "a slow build passes: let the script report its time (`metrics:` and `$BISECT_CHECKS`, docs/metrics.md) or assert a "
+        "bound"
+    ),
+    Kind.MEMORY: (
+        "a build that takes too much memory passes: assert a bound, or use `metrics:` with `peak_memory_bytes` "
+        "(docs/metrics.md)"
+    ),
     Kind.WARNING: 'a warning passes: add `warnings.simplefilter("error")` at the top, or assert on what was warned',
 }
 
@@ -248,17 +279,41 @@ def _assembled(
     modules = imported(tree)
     span = span_of(read_builds(read.prose, read.package.value), report.opened)
     return Draft(
-        report.name, report.title, report.address, source, read.package, read.kind, span, devices, find_python(read.prose),
-        find_requires(modules, read.package.value, None), find_environment(read.prose), tuple(cases),
-        tuple(_failures(read, checked)), text, needs_runner(cases), tuple(changes), tuple(reasons), tuple(todo), read.chosen.others,
-    )  # fmt: skip
+        name=report.name,
+        title=report.title,
+        issue=report.address,
+        source=source,
+        package=read.package,
+        kind=read.kind,
+        span=span,
+        devices=devices,
+        python=find_python(read.prose),
+        requires=find_requires(modules, read.package.value, None),
+        hold=find_hold(modules, read.package.value),
+        variables=find_environment(read.prose),
+        cases=tuple(cases),
+        failures=tuple(_failures(read, checked)),
+        code=text,
+        runs_in_runner=needs_runner(cases),
+        changes=tuple(changes),
+        reasons=tuple(reasons),
+        todo=tuple(todo),
+        left_out=read.chosen.others,
+    )
 
 
 def _failures(read: _Read, checked: checking.Checked | None) -> list[Found[tuple[str, str]]]:
     failures = []
     raised = read.raised
-    if raised and read.kind.value is not Kind.WRONG or raised and raised.cause == "AssertionError" and not checked:
-        failures.append(found((name_of(raised), match_of(raised)), "expected-message", f"the report quotes {raised.shown[:60]!r}", raised.line))
+    if (raised and read.kind.value is not Kind.WRONG) or (raised and raised.cause == "AssertionError" and not checked):
+        failures.append(
+            found(
+                (name_of(raised), match_of(raised)),
+                "expected-message",
+                f"the report quotes {raised.shown[:60]!r}",
+                raised.line,
+            )
+        )
     if checked and checked.words:
         failures.append(guessed(("wrong-values", checked.words.strip()), "expected-check", "what the added check says"))
     return failures
@@ -270,7 +325,8 @@ def _without_code(report: Report, chosen: Chosen) -> SpecError:
     advice = (
         "correct the script"
         if report.is_script
-        else "put a complete script that fails into the report, between ``` fences, or give the script itself: `bisect init repro.py`"
+        else "put a complete script that fails into the report, between ``` fences, or give the script itself: "
+        "`bisect init repro.py`"
     )
     return SpecError("\n".join([what, *looked]), advice=advice)
 

@@ -11,31 +11,69 @@ from bisect_tool.spec.drafting.report import LONGEST_LINE, slug
 
 _TYPE = r"(?:[A-Za-z_][\w.]{0,120}?)?(?:Error|Exception|Unsupported|Warning|Exceeded|OutOfResources|Interrupt|Failure)"
 _RAISED = re.compile(rf"^(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>\S.*)$")
-_BARE = re.compile(rf"^(?P<types>[a-z_][\w.]*\.)?(?P<type>[A-Z]\w*(?:Error|Exception))\s*$")
-_IN_TEXT = re.compile(rf"(?<![\w.])(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>[^\s].*)$")
-_ADVICE = re.compile(r"\s+(?:Set TORCH\w+|You can suppress|The above exception|While executing|from user code|Found from|target:|If you are certain|Compile with `TORCH_USE|Please (?:file|report)).*$", re.IGNORECASE)
+_BARE = re.compile(r"^(?P<types>[a-z_][\w.]*\.)?(?P<type>[A-Z]\w*(?:Error|Exception))\s*$")
+_IN_TEXT = re.compile(rf"(?<![\w.])(?<!except )(?<!raise )(?<!catch )(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>[^\s].*)$")
+_ADVICE = re.compile(
+    r"\s+(?:Set TORCH\w+|You can suppress|The above exception|While executing|from user code|Found from|target:|"
+    r"If you are certain|Compile with `TORCH_USE|Please (?:file|report)).*$",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[a-z)'\"])\.(?:\s+[A-Z].*)?$")
 _MARGIN = re.compile(r"^\s*(?:\[rank\d+\]:|[#|>*•-]|\d+\.)?\s*")
 _VOLATILE = re.compile(
-    r"0x[0-9a-f]+|(?<![\w.])[-+]?\d[\d_]*(?:\.\d+)*(?:e[-+]?\d+)?(?!\w)|/(?:[\w.+-]+/)+[\w.+-]*|\b(?:buf|arg|primals|tangents|s|u|op|tmp)_?\d+(?:_\d+)?\b|\b[0-9a-f]{12,}\b",
+    r"0x[0-9a-f]+|(?<![\w.])[-+]?\d[\d_]*(?:\.\d+)*(?:e[-+]?\d+)?(?!\w)|/(?:[\w.+-]+/)+[\w.+-]*|\b(?:buf|arg|"
+    r"primals|tangents|s|u|op|tmp)_?\d+(?:_\d+)?\b|\b[0-9a-f]{12,}\b",
     re.IGNORECASE,
 )
 _FILLERS = re.compile(r"(?:(?<=[ ,])(?:because|there|is|are|was|were|the|an?|that|which|been|has|have)\b[ ,]*)+")
 LONGEST_MATCH = 140
 _SHORTEST = 12
+_FEWEST_LETTERS = 4
 
 _WRONG = re.compile(
-    r"\b(?:wrong|incorrect\w*|silent\w*|mismatch\w*|differ(?:s|ent|ence)?|inaccura\w+|zeros?|all-zero|not (?:close|equal|match\w*)|diverg\w+|"
-    r"numerical\w*|inconsisten\w+|bogus|corrupt\w*|nan'?s?|precision)\b",
+    r"\b(?:wrong|incorrect\w*|silent\w*|mismatch\w*|differ(?:s|ent|ence)?|inaccura\w+|zeros?|all-zero|not (?:close|"
+    r"equal|match\w*)|diverg\w+|"
+    r"(?:other|different|diverging) (?:numbers?|values?|results?|outputs?|shapes?)|numerical\w*|inconsisten\w+|"
+    r"bogus|corrupt\w*|nan'?s?|precision)\b",
     re.IGNORECASE,
 )
 _KINDS = (
-    ("crash", re.compile(r"\b(?:seg(?:mentation)?[ -]?fault\w*|sigsegv|sigabrt|core dump\w*|aborted|illegal instruction|bus error|floating point exception)\b", re.IGNORECASE)),
-    ("hang", re.compile(r"\b(?:hangs?|hung|hanging|deadlock\w*|stuck|never (?:returns|finishes|ends|terminates)|infinite loop|freezes?)\b", re.IGNORECASE)),
-    ("memory", re.compile(r"\b(?:memory leak\w*|leaks? memory|leak(?:s|ed|ing)?|memory (?:usage|growth|consumption)|oom)\b", re.IGNORECASE)),
-    ("slow", re.compile(r"\b(?:slow(?:er|down|ness)?|performance regression|perf regression|takes? (?:much )?longer|latency|throughput|speed regression)\b", re.IGNORECASE)),
+    (
+        "crash",
+        re.compile(
+            r"\b(?:seg(?:mentation)?[ -]?fault\w*|sigsegv|sigabrt|core dump\w*|aborted|illegal instruction|"
+            r"bus error|floating point exception)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "hang",
+        re.compile(
+            r"\b(?:hangs?|hung|hanging|deadlock\w*|stuck|never (?:returns|finishes|ends|terminates)|infinite loop|"
+            r"freezes?)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "memory",
+        re.compile(
+            r"\b(?:memory leak\w*|leaks? memory|leak(?:s|ed|ing)?|memory (?:usage|growth|consumption)|oom)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "slow",
+        re.compile(
+            r"\b(?:slow(?:er|down|ness)?|performance regression|perf regression|takes? (?:much )?longer|latency|"
+            r"throughput|speed regression)\b",
+            re.IGNORECASE,
+        ),
+    ),
 )
-_THROWS = re.compile(r"\b(?:crash\w*|rais\w+|throw\w*|exception|error\w*|fails? to (?:compile|lower|trace|export|import)|assert\w*)\b", re.IGNORECASE)
+_THROWS = re.compile(
+    r"\b(?:crash\w*|rais\w+|throw\w*|exception|error\w*|fails? to (?:compile|lower|trace|export|import)|assert\w*)\b",
+    re.IGNORECASE,
+)
 _WARNS = re.compile(r"\bwarning\w*\b", re.IGNORECASE)
 
 
@@ -79,7 +117,7 @@ def find_kind(title: str, prose: Sequence[tuple[int, str]], raised: Raised | Non
             return kind[0], kind[1], number or None
     if raised:
         return Kind.EXCEPTION, raised.shown, raised.line
-    return Kind.EXCEPTION, "nothing says more", None
+    return Kind.EXCEPTION, "", None
 
 
 def _kind_of(text: str, raised: Raised | None) -> tuple[Kind, str] | None:
@@ -89,7 +127,7 @@ def _kind_of(text: str, raised: Raised | None) -> tuple[Kind, str] | None:
     wrong, throws = _WRONG.search(text), _THROWS.search(text)
     if raised and raised.cause.endswith("Warning"):
         return Kind.WARNING, raised.cause
-    if wrong and (not throws or not raised or re.search(r"silent", text, re.IGNORECASE)) and not (throws and not wrong):
+    if wrong and (not throws or not raised or re.search(r"silent", text, re.IGNORECASE)):
         return Kind.WRONG, wrong[0]
     if throws and (raised or not wrong):
         return Kind.EXCEPTION, throws[0]
@@ -106,15 +144,20 @@ def find_raised(lines: Sequence[tuple[int, str]], code: Sequence[tuple[int, str]
         return (after or by_line)[-1]
     in_text = [one for number, line in lines if (one := _in_a_sentence(line, number))]
     in_comment = list(_in_comments(code))
-    return (in_text or in_comment or [None])[0]
+    return next(iter([*in_text, *in_comment]), None)
 
 
 def _after_tracebacks(lines: Sequence[tuple[int, str]], found: Sequence[Raised]) -> list[Raised]:
     """The last exception of the first traceback and those that hang on it: what comes much later is another attempt."""
-    starts = [number for number, line in lines if "Traceback (most recent call last)" in line or re.match(r'\s*File ".*", line \d+', line)]
+    starts = [
+        number
+        for number, line in lines
+        if "Traceback (most recent call last)" in line or re.match(r'\s*File ".*", line \d+', line)
+    ]
     if not starts:
         return []
-    last, kept = starts[0], []
+    last = starts[0]
+    kept: list[Raised] = []
     for one in sorted(found, key=lambda each: each.line):
         near = max((start for start in starts if start <= one.line), default=None)
         if near is None:
@@ -171,23 +214,34 @@ def match_of(raised: Raised) -> str:
         words = words.rsplit(" ", 1)[0]
     pieces = [part for part in re.split(r"\x00+", _VOLATILE.sub("\x00", words)) if part.strip() or part == " "]
     pattern = ".*".join(_escaped(piece) for piece in pieces)
-    return re.sub(r"(?:\.\*\s?){2,}", ".*", pattern).strip() or re.escape(raised.cause)
+    pattern = re.sub(r"(?:\.\*\s?){2,}", ".*", pattern).strip()
+    tells = len(re.findall(r"[^\W\d_]", pattern.removeprefix(raised.cause))) >= _FEWEST_LETTERS
+    return pattern if tells else re.escape(raised.cause)
 
 
 def _is_pythons_own(raised: Raised) -> bool:
     """Words that Python uses for any program: only with their type do they tell something."""
-    return raised.cause in {"IndexError", "KeyError", "AttributeError", "TypeError", "ZeroDivisionError", "RecursionError"} and (
-        len(raised.message) < 60
-    )
+    return raised.cause in {
+        "IndexError",
+        "KeyError",
+        "AttributeError",
+        "TypeError",
+        "ZeroDivisionError",
+        "RecursionError",
+    } and (len(raised.message) < 60)
 
 
 def _escaped(piece: str) -> str:
     """Escaped for a regular expression as far as it must be; quotes may be of any kind."""
-    parts = [re.sub(r"[`'\"‘’“”]", ".", re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", part)) for part in _FILLERS.split(piece)]
+    parts = [
+        re.sub(r"[`'\"‘’“”]", ".", re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", part)) for part in _FILLERS.split(piece)
+    ]
     return ".*".join(parts)
 
 
 def name_of(raised: Raised) -> str:
     """What to call the failure: the first words of its message, else its type."""
-    words = [word for word in re.findall(r"[A-Za-z][A-Za-z0-9]+", raised.message) if len(word) > 2][:5]
+    words = [word for word in re.findall(r"[A-Za-z][A-Za-z0-9]+", _VOLATILE.sub(" ", raised.message)) if len(word) > 2][
+        :5
+    ]
     return slug("-".join(words)) or slug(re.sub(r"(?<=[a-z])(?=[A-Z])", "-", raised.cause)) or "failure"

@@ -29,7 +29,10 @@ def files_of(draft: Draft) -> dict[str, str]:
 def spec_text(draft: Draft) -> str:
     """`spec.yaml`, with how each value was come by behind it."""
     lines = ["# Drafted by `bisect init`. What is guessed says so: look at that first.", *_todo(draft)]
-    lines += [f"name: {scalar(draft.name)}", *([f"title: {json.dumps(draft.title, ensure_ascii=False)}"] if draft.title else [])]
+    lines += [
+        f"name: {scalar(draft.name)}",
+        *([f"title: {json.dumps(draft.title, ensure_ascii=False)}"] if draft.title else []),
+    ]
     if draft.issue:
         lines.append(f"issue: {scalar(draft.issue)}")
     lines += [*_where(draft), *_how(draft), *_cases(draft), *_failures(draft)]
@@ -63,6 +66,8 @@ def _how(draft: Draft) -> Iterator[str]:
         yield _line("python", json.dumps(draft.python.value), draft.python)
     if draft.requires.value:
         yield _line("requires", _list(draft.requires.value), draft.requires)
+    if draft.hold.value:
+        yield _line("hold", _list(draft.hold.value), draft.hold)
     if draft.variables.value:
         yield _line("env", _mapping(draft.variables.value), draft.variables)
     yield _line("script", SCRIPT, draft.source)
@@ -93,14 +98,27 @@ def _failures(draft: Draft) -> Iterator[str]:
         yield _commented(f"  - {{name: {scalar(name)}, match: {json.dumps(match, ensure_ascii=False)}}}", failure)
 
 
-def _line(key: str, value: str | None, found: Found[object] | Found[str] | Found[str | None] | Found[tuple[str, ...]] | Found[Mapping[str, str]]) -> str:
+def _line(
+    key: str,
+    value: str | None,
+    found: Found[object] | Found[str] | Found[str | None] | Found[tuple[str, ...]] | Found[Mapping[str, str]],
+) -> str:
     """`key: value`; a key that is left out becomes a comment that says why."""
     if value is None:
         return f"# {key}: left out, {found.why}"
     return _commented(f"{key}: {value}", found)
 
 
-def _commented(text: str, found: Found[object] | Found[str] | Found[str | None] | Found[tuple[str, ...]] | Found[Mapping[str, str]] | Found[DraftCase] | Found[tuple[str, str]]) -> str:
+def _commented(
+    text: str,
+    found: Found[object]
+    | Found[str]
+    | Found[str | None]
+    | Found[tuple[str, ...]]
+    | Found[Mapping[str, str]]
+    | Found[DraftCase]
+    | Found[tuple[str, str]],
+) -> str:
     if found.how is How.DEFAULT:
         return text
     told = " ".join(found.told.split())

@@ -19,7 +19,7 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[T]):
-    """`rule` is a name of `bisect_tool.spec.drafting.rules`, `why` one phrase for people, `line` counts from 1 in the report."""
+    """`rule` is one of `bisect_tool.spec.drafting.rules`, `why` a phrase for people, `line` counts from 1 in the report."""
 
     value: T
     how: How

@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-MOST_CHARACTERS = 1_000_000
+MOST_CHARACTERS = 300_000  # GitHub takes 65,536
 LONGEST_LINE = 2_000  # longer lines are data: no rule looks into them
 
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_COMMENT_START, _COMMENT_END = "<!--", "-->"
+_COMMENT = re.compile(r"<!--.*?-->")
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _TAG_LINE = re.compile(
-    r"^[ \t]*</?(?:details|summary|br|p|div|pre|code|hr|b|i|h\d)\b[^<>\n]{0,200}>[ \t]*$", re.MULTILINE
+    r"^[ \t]*</?(?:details|summary|br|p|div|pre|code|hr|b|i|h\d)\b[^<>]{0,200}>(?:[^<>]{0,80}</\w+>)?[ \t]*$"
 )
 _UNPRINTED = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
@@ -25,6 +27,7 @@ _FORM = re.compile(
     r"reproducer|to reproduce|steps to reproduce|summary|issue|bug)\W*$",
     re.IGNORECASE,
 )
+_NO_TITLE = re.compile(r"```|~~~|>>>|In \[|import |from \S+ import |#+\s*🐛|Traceback|\W*$")
 _FRAME = re.compile(
     r"^pytorch - .{0,20}\(how to fix\)\s*(?:fix\s+)?|\s*\[\d+ (?:participants?|comments?)[^\]]{0,40}\]\s*$",
     re.IGNORECASE,
@@ -106,33 +109,43 @@ def is_form(line: str) -> bool:
 
 def _title_in(lines: tuple[str, ...]) -> str:
     """The title: a line `Title: …`, else the first line that says something, cut after its first sentence."""
-    for line in lines[:40]:
-        text = line.strip()[:LONGEST_LINE]
+    introduction, fence = "", False
+    for line in lines[:80]:
+        text = line.strip(" \t>")[:LONGEST_LINE]
         if match := _FIRST_TITLE.match(text):
             return one_line(match["title"])
-        if not text or is_form(text) or text.startswith(("```", "~~~", ">>>", "import ", "from ")):
+        if text.startswith(("```", "~~~")):
+            fence = not fence
+        if not text or fence or is_form(text) or _NO_TITLE.match(text):
             continue
         said = _FRAME.sub("", heading_of(text) or text).strip()
+        if said.endswith(":") and len(said) < 40:
+            introduction = introduction or said
+            continue
         return one_line(re.split(r"(?<=[.!?])\s+(?=[A-Z])", said, maxsplit=1)[0].rstrip("."))
-    return ""
+    return one_line(introduction)
 
 
 def _without_tags(text: str) -> str:
     """Comments and lines that are only a tag of HTML become blank lines, so that lines keep their numbers.
 
-    What stands between fences is code and stays as it is.
+    What stands between fences is code and stays as it is; fences inside a comment are part of the comment.
     """
-    parts = re.split(r"(^[ \t>]*(?:```|~~~).*$)", text, flags=re.MULTILINE)
-    if len(parts) == 1:
-        return _blanked(text)
-    inside = False
-    kept = []
-    for part in parts:
-        is_fence = re.match(r"[ \t>]*(?:```|~~~)", part) is not None
-        kept.append(part if inside or is_fence else _blanked(part))
-        inside = inside != is_fence
-    return "".join(kept)
-
-
-def _blanked(text: str) -> str:
-    return _TAG_LINE.sub("", _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text))
+    kept: list[str] = []
+    fence, is_comment = "", False
+    for line in text.split("\n"):
+        marks = _FENCE.match(line[:LONGEST_LINE])
+        if is_comment:
+            is_comment = _COMMENT_END not in line
+            kept.append(line.partition(_COMMENT_END)[2])
+        elif fence:
+            fence = "" if marks and marks[1].startswith(fence) and not line.strip(" \t>").strip(fence[0]) else fence
+            kept.append(line)
+        elif marks:
+            fence = marks[1]
+            kept.append(line)
+        else:
+            bare = _COMMENT.sub("", line)
+            is_comment = _COMMENT_START in bare
+            kept.append("" if _TAG_LINE.match(bare[:LONGEST_LINE]) else bare.partition(_COMMENT_START)[0])
+    return "\n".join(kept)

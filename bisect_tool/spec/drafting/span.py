@@ -18,7 +18,7 @@ OPEN_DAYS = 365
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """`first` and `last` are bounds as a spec has them; None: left out. `advice` is what to try next, empty when nothing is."""
+    """`first` and `last` are bounds as a spec has them; None: left out. `advice` is what to try next, or empty."""
 
     channel: Found[str]
     first: Found[str | None]
@@ -40,16 +40,16 @@ def span_of(said: Said, opened: date | None) -> Span:
 
 
 def _failing(said: Said) -> Mention | None:
-    """The build of the reporter, else the oldest that is said to fail."""
-    if said.failing is not None:
-        return said.failing
-    return _extreme(said.bad, last=False)
+    """The build of the reporter, else the oldest that is said to fail, else the newest that is named."""
+    return said.failing or _extreme(said.bad, last=False) or _extreme(said.named, last=True)
 
 
 def _last_good(said: Said, failing: Mention | None) -> Mention | None:
     """The newest build that works and is older than every build that fails."""
     worst = [one for one in (failing, *said.bad) if one]
     older = [one for one in said.good if all(_is_older(one, other) for other in worst)]
+    if failing and failing.is_nightly and any(one.is_nightly for one in older):
+        older = [one for one in older if one.is_nightly]
     return _extreme(older, last=True)
 
 
@@ -91,7 +91,9 @@ def _only_nightlies(failing: Mention, line: int) -> Span:
 
 def _release(failing: Mention | None) -> Found[str]:
     if failing and failing.is_nightly:
-        return guessed("release", "channel-release", f"the releases around the nightly {failing.text} first", failing.line)
+        return guessed(
+            "release", "channel-release", f"the releases around the nightly {failing.text} first", failing.line
+        )
     return default("release", "channel-release", "releases are few and stay")
 
 
@@ -102,7 +104,9 @@ def _first(failing: Mention | None, good: Mention | None, opened: date | None) -
         return found(good.day.isoformat(), "from-good", f"{good.text} works", good.line)
     if failing and failing.version:
         first = _before(failing.version)
-        return guessed(first, "from-two-before", f"{RELEASES_BEFORE} releases before {failing.text}, which fails", failing.line)
+        return guessed(
+            first, "from-two-before", f"{RELEASES_BEFORE} releases before {failing.text}, which fails", failing.line
+        )
     start = failing.day if failing and failing.day else opened
     if start:
         first = (start - timedelta(days=OPEN_DAYS)).isoformat()
@@ -115,16 +119,17 @@ def _advice(failing: Mention | None) -> str:
     if failing is None or failing.day is None:
         return ""
     first, last = failing.day - timedelta(days=DAYS_BEFORE), failing.day
-    return (
-        f"for the commit, or when no release shows it: `channel: nightly`, `from: {first.isoformat()}`, `to: {last.isoformat()}`"
-    )
+    span = f"`from: {first.isoformat()}`, `to: {last.isoformat()}`"
+    return f"for the commit, or when no release shows it: `channel: nightly`, {span}"
 
 
 def _short(version: Version) -> str:
     """`2.8` for 2.8.0 (a bound means the release whether or not the zero is written), else the public version."""
     if version.is_devrelease and version.pre is None:
         return version.public
-    return version.public.removesuffix(".0") if len(version.release) == 3 and version.release[2] == 0 else version.public
+    return (
+        version.public.removesuffix(".0") if len(version.release) == 3 and version.release[2] == 0 else version.public
+    )
 
 
 def _before(version: Version) -> str:

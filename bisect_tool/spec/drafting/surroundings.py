@@ -7,16 +7,20 @@ from collections.abc import Mapping, Sequence
 
 from bisect_tool.spec.drafting.finding import Found, default, found, guessed
 from bisect_tool.spec.drafting.report import LONGEST_LINE
+from bisect_tool.spec.meaning import OURS
 
 # How modules are imported → how their distributions are called, where that differs.
 DISTRIBUTIONS = {
-    "PIL": "pillow", "cv2": "opencv-python-headless", "sklearn": "scikit-learn", "skimage": "scikit-image", "yaml": "PyYAML", "bs4": "beautifulsoup4",
-    "dateutil": "python-dateutil", "attr": "attrs", "google": "protobuf", "OpenSSL": "pyopenssl", "flash_attn": "flash-attn", "torch_geometric": "torch-geometric",
-    "liger_kernel": "liger-kernel", "triton": "triton", "markdown": "Markdown", "jwt": "PyJWT", "Crypto": "pycryptodome", "pytorch_lightning": "pytorch-lightning",
+    "PIL": "pillow", "cv2": "opencv-python-headless", "sklearn": "scikit-learn", "skimage": "scikit-image",
+    "yaml": "PyYAML", "bs4": "beautifulsoup4", "dateutil": "python-dateutil", "attr": "attrs",
+    "google": "protobuf", "OpenSSL": "pyopenssl", "flash_attn": "flash-attn",
+    "torch_geometric": "torch-geometric", "liger_kernel": "liger-kernel", "triton": "triton",
+    "markdown": "Markdown", "jwt": "PyJWT", "Crypto": "pycryptodome", "pytorch_lightning": "pytorch-lightning",
 }  # fmt: skip
 # What installing a package brings along: its own requirements.
 BROUGHT = {
-    "torch": {"torch", "functorch", "torchgen", "triton", "sympy", "networkx", "jinja2", "fsspec", "filelock", "typing_extensions", "mpmath", "setuptools", "nvidia"},
+    "torch": {"torch", "functorch", "torchgen", "triton", "sympy", "networkx", "jinja2", "fsspec", "filelock",
+    "typing_extensions", "mpmath", "setuptools", "nvidia"},
     "pandas": {"pandas", "numpy", "dateutil", "pytz", "tzdata", "six"},
     "scipy": {"scipy", "numpy"},
     "sympy": {"sympy", "mpmath"},
@@ -24,33 +28,53 @@ BROUGHT = {
 }  # fmt: skip
 # Repositories whose reports are about one package.
 REPOSITORIES = {
-    "pytorch/pytorch": "torch", "triton-lang/triton": "triton", "linkedin/liger-kernel": "liger-kernel", "pallets/click": "click", "sympy/sympy": "sympy",
-    "networkx/networkx": "networkx", "numpy/numpy": "numpy", "scipy/scipy": "scipy", "pandas-dev/pandas": "pandas", "keras-team/keras": "keras",
-    "scikit-learn/scikit-learn": "scikit-learn", "huggingface/transformers": "transformers", "pytorch/vision": "torchvision", "pytorch/audio": "torchaudio",
+    "pytorch/pytorch": "torch", "triton-lang/triton": "triton", "linkedin/liger-kernel": "liger-kernel",
+    "pallets/click": "click", "sympy/sympy": "sympy",
+    "networkx/networkx": "networkx", "numpy/numpy": "numpy", "scipy/scipy": "scipy", "pandas-dev/pandas": "pandas",
+    "keras-team/keras": "keras",
+    "scikit-learn/scikit-learn": "scikit-learn", "huggingface/transformers": "transformers",
+    "pytorch/vision": "torchvision", "pytorch/audio": "torchaudio",
     "trentm/python-markdown2": "markdown2", "pygments/pygments": "pygments", "matplotlib/matplotlib": "matplotlib",
 }  # fmt: skip
 # Switches that only make programs say more: they do not change what fails.
-_ADVICE = re.compile(r"^(?:TORCH_LOGS\w*|TORCHDYNAMO_VERBOSE|TORCH_SHOW_CPP_STACKTRACES|TORCH_TRACE|TORCH_COMPILE_DEBUG|CUDA_VISIBLE_DEVICES|TORCHINDUCTOR_CACHE_DIR|TRITON_CACHE_DIR|PYTHONPATH|PATH|HOME|LD_\w+|TMPDIR|VIRTUAL_ENV|\w*(?:TOKEN|KEY|SECRET|PASSWORD)\w*|BISECT_\w+|TRITON_HOME|XDG_CACHE_HOME|CUDA_CACHE_PATH|TORCH_EXTENSIONS_DIR|PYTHONHOME|PYTHONFAULTHANDLER|PYTHONUNBUFFERED|PYTHONNOUSERSITE)$")
-_COMMAND = re.compile(r"^(?:\$|%|>|#)?\s*(?P<variables>(?:[A-Z][A-Z0-9_]{2,60}=(?:\"[^\"]{0,200}\"|'[^']{0,200}'|[^\s\"']{0,200})\s+)*)python[\d.]*\s+(?:-\w+\s+)*(?P<script>[\w./-]+\.py)\b(?P<arguments>[^#\n]*)(?:#\s*(?P<comment>.*))?$")
-_EXPORT = re.compile(r"^(?:\$\s*)?export\s+(?P<name>[A-Z][A-Z0-9_]{2,60})=(?P<value>\"[^\"]{0,200}\"|'[^']{0,200}'|[^\s;&|]{0,200})\s*$")
+_ADVICE = re.compile(
+    r"^(?:TORCH_LOGS\w*|TORCHDYNAMO_VERBOSE|TORCH_SHOW_CPP_STACKTRACES|TORCH_TRACE|TORCH_COMPILE_DEBUG|CUDA_VISIBLE_DEVICES|"
+    r"\w*(?:TOKEN|KEY|SECRET|PASSWORD)\w*|LD_\w+)$"
+)
+_COMMAND = re.compile(
+    r"^(?:\$|%|>|#)?\s*(?P<variables>(?:[A-Z][A-Z0-9_]{2,60}=(?:\"[^\"]{0,200}\"|'[^']{0,200}'|"
+    r"[^\s\"']{0,200})\s+)*)python[\d.]*\s+(?:-\w+\s+)*(?P<script>[\w./-]+\.py)\b(?P<arguments>[^#\n]*)(?:#\s*(?P<comment>.*))?$"
+)
+_EXPORT = re.compile(
+    r"^(?:\$\s*)?export\s+(?P<name>[A-Z][A-Z0-9_]{2,60})=(?P<value>\"[^\"]{0,200}\"|'[^']{0,200}'|[^\s;&|]{0,200})\s*$"
+)
 _ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]{2,60})=(\"[^\"]*\"|'[^']*'|\S*)")
-_PYTHON = re.compile(r"^\W{0,6}(?:c?python)(?:[ _]version)?\W{0,6}\s*(?:is\s+)?v?(?P<version>3\.\d{1,2})(?:\.\d+)?(?![\w.]*\.py)", re.IGNORECASE)
-_PYTHON_SAID = re.compile(r"\b(?:on|with|using|under)\s+python\s+(?P<version>3\.\d{1,2})\b", re.IGNORECASE)
+_PYTHON = re.compile(
+    r"^\W{0,6}(?:c?python)(?:[ _]version)?(?:\s*\(e\.g\.[^)]*\))?\W{0,6}\s*(?:is\s+)?v?(?P<version>3\.\d{1,2})(?:\.\d+)?(?![\w.]*\.py)",
+    re.IGNORECASE,
+)
+_PYTHON_SAID = re.compile(r"(?:\b(?:on|with|using|under)|[,;.])\s+python\s+(?P<version>3\.\d{1,2})\b", re.IGNORECASE)
 
 
 def find_package(modules: Sequence[str], repository: str | None, text: str) -> Found[str]:
     """The distribution whose builds are searched, or torch."""
     if repository and (known := REPOSITORIES.get(repository.lower())):
         return found(known, "package-repository", f"the repository {repository} is that of {known}")
-    if {"torch", "torchvision", "torchaudio"} & set(modules):
+    named = [module for module in modules if _names_version(module, text)]
+    if "torch" in modules and ("torch" in named or not named):
         return found("torch", "package-import", "the code imports torch")
-    for module in modules:
-        name = distribution(module)
-        if re.search(rf"\b{re.escape(module)}\b\W{{0,6}}(?:version\W{{0,4}})?v?\d+\.\d", text[:100_000], re.IGNORECASE):
-            return found(name, "package-import", f"the code imports {module}, and the text names versions of it")
+    if named:
+        name = distribution(named[0])
+        return found(name, "package-import", f"the code imports {named[0]}, and the text names versions of it")
     if modules:
         return guessed(distribution(modules[0]), "package-import", f"the code imports {modules[0]} first")
     return default("torch", "package-import", "the code imports nothing else")
+
+
+def _names_version(module: str, text: str) -> bool:
+    names = r"(?:py)?torch" if module == "torch" else re.escape(module)
+    pattern = rf"\b{names}\b\W{{0,6}}(?:version\W{{0,4}})?v?\d+\.\d"
+    return re.search(pattern, text[:100_000], re.IGNORECASE) is not None
 
 
 def distribution(module: str) -> str:
@@ -58,10 +82,18 @@ def distribution(module: str) -> str:
     return DISTRIBUTIONS.get(module, module.replace("_", "-"))
 
 
+def find_hold(modules: Sequence[str], package: str) -> Found[tuple[str, ...]]:
+    """torch beside builds of triton: it pins triton, so that it must be held against its pin."""
+    if package in {"triton", "pytorch-triton"} and "torch" in modules:
+        return guessed(("torch",), "hold-torch", "torch pins triton, so it is held; pin the version that you have")
+    return default((), "hold-torch", "nothing pins the package")
+
+
 def find_requires(modules: Sequence[str], package: str, line: int | None) -> Found[tuple[str, ...]]:
     """The packages beside the one that is searched, as far as that does not bring them along."""
-    brought = BROUGHT.get(package, set()) | {package, package.replace("-", "_")}
-    needed = tuple(distribution(module) for module in modules if module not in brought and distribution(module) != package)
+    brought = BROUGHT.get(package, set()) | {package, package.replace("-", "_"), *find_hold(modules, package).value}
+    names = [distribution(module) for module in modules if module not in brought]
+    needed = tuple(name for name in names if name != package)
     if needed:
         return found(needed, "requires-imports", "the code imports them", line)
     return default((), "requires-imports", "the code imports nothing else")
@@ -87,7 +119,7 @@ def find_environment(lines: Sequence[tuple[int, str]]) -> Found[Mapping[str, str
         if command := _COMMAND.match(text):
             pairs += _ASSIGNED.findall(command["variables"])
         for name, value in pairs:
-            if not _ADVICE.match(name):
+            if not _ADVICE.match(name) and not OURS.match(name):
                 variables.setdefault(name, value.strip("\"'"))
                 first = first or number
     if variables:

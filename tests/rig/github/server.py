@@ -23,7 +23,7 @@ MOST_PER_PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request: `kind` is `repo`, `commit`, `commits`, `compare`, `pulls` or `other`; `status` what was answered."""
+    """A request: `kind` is `repo`, `commit`, `commits`, `compare`, `pulls`, `issue` or `other`; `status` what was answered."""
 
     kind: str
     path: str
@@ -49,6 +49,7 @@ class GitHub:
     moved_to: str | None = None
     asked: list[Asked] = field(default_factory=list)
     faults: list[tuple[str, GitHubFault]] = field(default_factory=list)
+    issues: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # number → what the API says of it
 
     def plant(self, kind: str, fault: GitHubFault) -> None:
         """Let `fault` act on requests of a kind (a pattern)."""
@@ -146,6 +147,9 @@ class _Handler(BaseHTTPRequestHandler):
         match kind:
             case "repo":
                 return Reply(200, repository.about())
+            case "issue":
+                issue = self.server.github.issues.get(rest)
+                return Reply(200, dict(issue)) if issue is not None else Reply(404, {"message": "Not Found"})
             case "commits":
                 return self._list(repository, asked)
             case "compare":
@@ -227,6 +231,8 @@ def _kind(path: str) -> str:
             return "pulls"
         case ["repos", _, _, "commits", *_]:
             return "commit"
+        case ["repos", _, _, "issues", _]:
+            return "issue"
         case ["repos", _, _, "compare", *_]:
             return "compare"
         case _:
