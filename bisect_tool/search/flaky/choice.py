@@ -1,18 +1,26 @@
-"""Which build to run next: the most information about the place of the change for each second."""
+"""Which build to run next: the most that is said about the place of the change for each second.
+
+What trials say is by how much they are expected to raise the odds of the true place. Unlike entropy, odds go on growing at the same
+pace when all but one place are unlikely, where most trials are spent (Naghshvar, Javidi: Active sequential hypothesis
+testing).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import comb, log2
+from typing import NamedTuple
 
 from bisect_tool.search import holes
 from bisect_tool.search.flaky.belief import Belief, Places
 from bisect_tool.search.knowledge import Gap
 
 BATCHES = (1, 2, 4, 8, 16)
+GROWTH = 1.5  # a further trial may say more than the first, but hardly this much more
 IGNORED = 1e-4  # gaps with less chance than this propose no build
-NEW_PRICE = 5.0  # of an install, in trials, where nothing was measured
+LEAST_DOUBT = 1e-12  # odds beyond this are not worth a trial
+NEW_PRICE = 8.0  # of an install, in trials, where nothing was measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +38,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Run the case `trials` times on `build`, then look again; `bits` is what that is expected to say, at `seconds`."""
+    """Run the case `trials` times on `build`, then look again; `bits` is how much better the odds of the true place should be then."""
 
     build: int
     trials: int
@@ -54,7 +62,7 @@ class _Candidate:
 
 
 def choices(belief: Belief, places: Places, prices: Prices, ready: frozenset[int]) -> list[Work]:
-    """What is worth running, best first; equal value: the older build. Builds that cannot be the best are left out."""
+    """What is worth running, best first; equal value: the older build. Batches that cannot be the best are left out."""
     works: list[Work] = []
     candidates = [*_judged(belief), *_untried(belief, places)]
     for candidate in sorted(candidates, key=lambda one: (prices.of(one.build, ready), one.build)):
@@ -69,17 +77,14 @@ def is_closed(gap: Gap) -> bool:
 
 
 def _works(belief: Belief, candidate: _Candidate, install: float, trial: float, best: float) -> Iterator[Work]:
-    """What a build offers. Each further trial says less, so that more than one is only of use to make up for an install."""
-    rates = _rates(belief, candidate)
-    single = candidate.testable * _information(rates, 1)
-    if not install:
-        yield Work(candidate.build, 1, single, trial)
-        return
-    for trials in BATCHES:
+    """What a build offers. More than one trial before looking again is only of use to make up for an install."""
+    groups = _groups(belief, candidate)
+    single = candidate.testable * _gained(groups, 1)
+    yield Work(candidate.build, 1, single, install + trial)
+    for trials in BATCHES[1:] if install else ():
         seconds = install + trials * trial
-        if trials * single > best * seconds:
-            bits = single if trials == 1 else candidate.testable * _information(rates, trials)
-            yield Work(candidate.build, trials, bits, seconds)
+        if GROWTH * trials * single > best * seconds:
+            yield Work(candidate.build, trials, candidate.testable * _gained(groups, trials), seconds)
 
 
 def _judged(belief: Belief) -> Iterator[_Candidate]:
@@ -138,9 +143,16 @@ def _nearest(gap: Gap, side: range, places: Places, wanted: float) -> int:
     return low
 
 
-def _rates(belief: Belief, candidate: _Candidate) -> list[tuple[float, float]]:
-    """For each place that the change may have: its chance, and how often the failure shows on the candidate then."""
-    found = [(belief.no_change, belief.rate)] if belief.no_change >= IGNORED else []
+class _Group(NamedTuple):
+    """Places of the change that a candidate cannot tell apart: their chance, its rate with any of them, their number."""
+
+    chance: float
+    rate: float
+    places: int
+
+
+def _groups(belief: Belief, candidate: _Candidate) -> list[_Group]:
+    found = [_Group(belief.no_change, belief.rate, 1)] if belief.no_change >= IGNORED else []
     rest = {True: [0.0, 0.0], False: [0.0, 0.0]}
     for number, share in enumerate(belief.shares):
         inside = candidate.inside if number == candidate.gaps else None
@@ -149,34 +161,38 @@ def _rates(belief: Belief, candidate: _Candidate) -> list[tuple[float, float]]:
             rest[newer][0] += share.chance
             rest[newer][1] += share.chance * (share.after if newer else share.before)
         elif inside is not None:
-            found += [(share.chance * inside, share.after), (share.chance * (1 - inside), share.before)]
+            build, gap = candidate.build, share.gap
+            found.append(_Group(share.chance * inside, share.after, build - gap.before))
+            found.append(_Group(share.chance * (1 - inside), share.before, gap.after - build))
         else:
-            found.append((share.chance, share.after if newer else share.before))
-    return found + [(chance, weighted / chance) for chance, weighted in rest.values() if chance > 0]
+            rate = share.after if newer else share.before
+            found.append(_Group(share.chance, rate, share.gap.after - share.gap.before))
+    return found + [_Group(chance, weighted / chance, 1) for chance, weighted in rest.values() if chance > 0]
 
 
-def _information(rates: list[tuple[float, float]], trials: int) -> float:
-    """What `trials` trials say about which of the places is true, in bits."""
-    if trials == 1:
-        total = sum(chance for chance, _ in rates)
-        mean = sum(chance * rate for chance, rate in rates) / total
-        return max(0.0, total * _entropy(mean) - sum(chance * _entropy(rate) for chance, rate in rates))
-    rows = [(chance, _counts(round(rate, 6), trials)) for chance, rate in rates]
-    bits = 0.0
+def _gained(groups: list[_Group], trials: int) -> float:
+    """By how much `trials` trials are expected to raise the odds of the true place, in bits."""
+    total = sum(group.chance for group in groups)
+    now = sum(_odds(group.chance / total, group.places) for group in groups)
+    rows = [_counts(group.rate, trials) for group in groups]
+    then = 0.0
     for shown in range(trials + 1):
-        likely = [(chance * row[shown], row[shown]) for chance, row in rows if chance * row[shown] > 0]
-        mixed = sum(both for both, _ in likely)
-        bits += sum(both * log2(alone) for both, alone in likely)
+        likely = [group.chance * row[shown] / total for group, row in zip(groups, rows, strict=True)]
+        mixed = sum(likely)
         if mixed > 0:
-            bits -= mixed * log2(mixed / sum(chance for chance, _ in rates))
-    return max(0.0, bits)
+            then += mixed * sum(_odds(one / mixed, group.places) for one, group in zip(likely, groups, strict=True))
+    return max(0.0, total * (then - now))
 
 
-def _entropy(rate: float) -> float:
-    if not 0 < rate < 1:
+def _odds(chance: float, places: int) -> float:
+    """The part of `places` places, with this chance together, in the mean of the logarithm of the odds."""
+    if chance <= 0:
         return 0.0
-    return -rate * log2(rate) - (1 - rate) * log2(1 - rate)
+    each = chance / places
+    return chance * log2(each / max(LEAST_DOUBT, 1 - each))
 
 
 def _counts(rate: float, trials: int) -> list[float]:
+    if trials == 1:
+        return [1 - rate, rate]
     return [comb(trials, shown) * rate**shown * (1 - rate) ** (trials - shown) for shown in range(trials + 1)]
