@@ -67,3 +67,51 @@ def test_a_batch_with_bad_specs_among_good_ones(place: Place) -> None:
     assert again.status == 0, again.err
     assert {name: line["trials"] for name, line in lines(results).items()} == {"one": 0, "two": 0}
     assert lines(results)["one"]["changes"] == told["one"]["changes"]
+
+
+def test_open_failures_are_looked_at_again_on_new_builds_only(place: Place) -> None:
+    open_since_3: dict[int, Any] = {number: {"a": "RuntimeError: a broke", "b": "ValueError: b"} for number in range(3, 6)}
+    place.publish(history(6, open_since_3))
+    place.spec("a", cases=A, from_="1.0")
+    place.spec("b", cases=B, from_="1.0")
+    place.spec("never", cases=[{"name": "c", "args": ["c"]}], from_="1.0")
+    first, second, third = (place.root / name for name in ("first", "second", "third"))
+    assert place.run("batch", place.specs, "--out", first).status == 0
+
+    assert place.run("batch", place.specs, "--out", third, "--since", first).status == 0
+    assert {name: [one["now"] for one in line["since"]] for name, line in lines(third).items()} == {
+        "a": ["no new build"], "b": ["no new build"],
+    }  # fmt: skip
+
+    place.publish(history(10, open_since_3 | {number: {"b": "ValueError: b"} for number in range(6, 10)}))
+    ran = place.run("batch", place.specs, "--out", second, "--since", first)
+    assert ran.status == 0, ran.err
+    told = lines(second)
+    assert set(told) == {"a", "b"}
+    assert (told["a"]["first"], told["a"]["builds"]) == ("1.5", 5)
+    (fixed,), (still,) = told["a"]["since"], told["b"]["since"]
+    assert (fixed["now"], fixed["was"], fixed["first_without"], fixed["kind"]) == ("fixed", "1.5", "1.6", "exact")
+    assert (still["now"], still["last_with"]) == ("still failing", "1.9")
+    assert "1 spec had no open failure" in (second / "index.html").read_text()
+
+    by_store = place.run("batch", place.specs, "--out", third, "--since", "1.5")
+    assert by_store.status == 0, by_store.err
+    assert set(lines(third)) == {"b"}  # what the store answered last of `a` has no open failure any more
+    assert place.run("batch", place.specs, "--out", first, "--since", first).status == 18
+    assert place.run("batch", place.specs, "--out", first, "--since", "nonsense").status == 18
+
+
+def test_shards_answer_every_spec_once_and_are_merged(place: Place) -> None:
+    place.publish(history(4, failing([2, 3], case="a")))
+    for name in ("a", "b", "c"):
+        place.spec(name, cases=A, from_="1.0", requires=[] if name == "a" else ["packaging"])
+    shards = [place.root / "results" / f"shard-{number}" for number in range(3)]
+    for number, out in enumerate(shards):
+        environ = {"JOB_COMPLETION_INDEX": str(number)}
+        assert place.run("batch", place.specs / "a", "--out", out, "--shard", "3", environ=environ).status == 0
+    assert [set(lines(out)) for out in shards].count({"a"}) == 1
+    merged = place.run("batch", "--merge", *shards, "--out", place.root / "results")
+    assert merged.status == 0, merged.err
+    page = place.root / "results" / "index.html"
+    (line,) = lines(place.root / "results").values()
+    assert (page.parent / line["folder"] / "report.html").is_file()

@@ -166,7 +166,8 @@ def _overlapping(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
 def _cost(group: Sequence[_Piece]) -> float:
     """Seconds: the builds that searches over one range look at are the same at first, then each goes its own way."""
     levels = range(2 + math.ceil(math.log2(max(2.0, *(piece.builds for piece in group), 2.0))))
-    return INSTALL * sum(min(len(group), 2**level) for level in levels) + sum(piece.trials for piece in group)
+    installs = sum(min(len(group), 1 << level) for level in levels)
+    return INSTALL * installs + sum(piece.trials for piece in group)
 
 
 def _cut(group: Sequence[_Piece], fair: float) -> Iterator[list[_Piece]]:
