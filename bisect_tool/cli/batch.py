@@ -20,6 +20,8 @@ from bisect_tool.cli._searching import search_options, wishes_from
 if TYPE_CHECKING:
     from bisect_tool.reports.batch.line import SpecLine
     from bisect_tool.runs.batch.finding import Member
+    from bisect_tool.runs.batch.since import Since
+    from bisect_tool.runs.run import Workshop
 
 
 @click.command(context_settings={"show_default": False})
@@ -27,13 +29,22 @@ if TYPE_CHECKING:
 @click.option(
     "--out", required=True, metavar="DIR", help="The folder of the results; a rerun goes on and writes it again."
 )
+@click.option(
+    "--shard", metavar="I/N", help="Only part I of N, from 0; as N alone I is Kubernetes' JOB_COMPLETION_INDEX."
+)
+@click.option(
+    "--since",
+    metavar="WHAT",
+    help="Look again at failures that were open: in an earlier --out, or before a date or build.",
+)
+@click.option("--merge", is_flag=True, help="The DIRs are results, such as those of shards: one page for all of them.")
 @question_options
 @search_options
 @executor_options
 @settings_options
 @click.option("--plain", is_flag=True, help="Plain lines instead of the live view.")
 @click.option("--quiet", is_flag=True, help="Nothing but the last line.")
-def command(specs: tuple[str, ...], out: str, **flags: Any) -> int:
+def command(specs: tuple[str, ...], out: str, *, merge: bool, **flags: Any) -> int:
     """Answer every spec in DIR, or the named FILEs, together: one installed build serves all of them.
 
     An invalid spec, or one that fails, does not stop the others. `--out` gets a page with all timelines (index.html),
@@ -42,28 +53,61 @@ def command(specs: tuple[str, ...], out: str, **flags: Any) -> int:
     Exit status: 0 every spec is answered, 3 some change is only narrowed down, 5 some spec could not be judged, 40 some spec
     has no answer; the others are errors (docs/exit-statuses.md).
     """
+    paths, folder = [Path(path) for path in specs], Path(out)
+    if merge:
+        from bisect_tool.runs.batch.merging import merge as merge_folders
+
+        return _end(merge_folders(paths, folder), folder)
+    return _end(_answer(paths, folder, flags), folder)
+
+
+def _answer(paths: list[Path], out: Path, flags: dict[str, Any]) -> list[SpecLine]:
     from bisect_tool.runs.batch.batch import Batch
     from bisect_tool.runs.batch.folder import ResultsFolder
     from bisect_tool.runs.run import open_workshop
 
+    shard, since = flags.pop("shard"), flags.pop("since")
     settings = read_settings_from(flags)
-    members, notes = _members(specs, flags)
+    members, notes = _members(paths, shard, flags)
     wishes = wishes_from(flags, settings)
     workshop = open_workshop(settings, os.environ)
-    folder = ResultsFolder(
-        Path(out), title=f"bisect batch: {', '.join(Path(path).name for path in specs[:3])}", notes=notes
-    )
+    earlier = None
+    if since is not None:
+        earlier = _earlier(workshop, since, members, out)
+        members, more = earlier.members(members)
+        notes += more
+    folder = ResultsFolder(out, title=_title(paths), notes=tuple(notes))
     with _view(plain=flags["plain"], quiet=flags["quiet"]) as view:
-        lines = Batch(workshop, members, wishes, folder, view).run()
-    return _end(lines, Path(out))
+        return Batch(workshop, members, wishes, folder, view, earlier).run()
 
 
-def _members(paths: tuple[str, ...], flags: dict[str, Any]) -> tuple[list[Member], tuple[str, ...]]:
+def _title(paths: list[Path]) -> str:
+    more = " …" if len(paths) > 3 else ""
+    return f"bisect batch: {', '.join(path.resolve().name for path in paths[:3])}{more}"
+
+
+def _members(paths: list[Path], shard: str | None, flags: dict[str, Any]) -> tuple[list[Member], list[str]]:
     from bisect_tool.builds.channel import names
     from bisect_tool.runs.batch.finding import find, read_members
+    from bisect_tool.runs.batch.shards import members_of, read_shard
 
-    found, notes = find([Path(path) for path in paths])
-    return read_members(found, channels=names(), changes=changes_in(flags)), tuple(notes)
+    part = read_shard(shard, os.environ)
+    found, notes = find(paths)
+    members = read_members(found, channels=names(), changes=changes_in(flags))
+    if part is None:
+        return members, notes
+    mine = members_of(members, part)
+    return mine, [*notes, f"part {part}: {len(mine)} of {len(members)} specs"]
+
+
+def _earlier(workshop: Workshop, what: str, members: list[Member], out: Path) -> Since:
+    from bisect_tool.runs.batch.since import read_since
+
+    results = workshop.results()
+    try:
+        return read_since(what, members, out, results)
+    finally:
+        results.close()
 
 
 def _view(*, plain: bool, quiet: bool) -> Any:

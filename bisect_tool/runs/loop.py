@@ -382,7 +382,7 @@ class Loop:
     def _look_ahead(self) -> None:
         """Make what comes next, as soon as some slot runs a trial; before that the network is for what is needed now."""
         if self.ahead.most and any(not course.is_making for course in self._courses.values()):
-            askings = [session.asking() for session in self.sessions]
+            askings = [self._asking(session) for session in self.sessions]
             self.ahead.look(askings, self._under, _steps_left(askings))
 
     def _told(self, slot: int, course: _Course, news: News, at: float) -> None:

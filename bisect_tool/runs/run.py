@@ -199,7 +199,7 @@ class _Run:
             course.notes.append(recent.note())
         return course
 
-    def _with_watch(self, course: Course, do: Callable[[Course], None]) -> None:
+    def _with_watch(self, course: Course, do: Callable[[Course], object]) -> None:
         """Do something for a course that was not given up; a fault of its own gives it up."""
         if course.is_spared:
             return
@@ -257,6 +257,8 @@ class _Run:
         explain = self.tell if self.wishes.explain else None
         diary = Diary(self.results, [course.runs[-1] for course in courses], sessions, explain)
         weigh = Weigher(self._history(), self.tell).weigh if self.wishes.prior == "history" else lambda _session: None
+        for course in courses:  # what cannot even be begun with is noticed here
+            self._with_watch(course, lambda one: one.last.asking())
         scout = Scout(self._search_thin, self.tell)
         if self.place.beside is not None:
             scout.scout(sessions)

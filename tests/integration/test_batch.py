@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from tests.integration.conftest import Place, history
+from tests.integration.conftest import Place, failing, history
 
 A = [{"name": "a", "args": ["a"]}]
-B = [{"name": "b", "args": ["b"]}]
 
 
 def lines(results: Path) -> dict[str, dict[str, Any]]:
@@ -19,22 +18,12 @@ def lines(results: Path) -> dict[str, dict[str, Any]]:
     return {line["name"]: line for line in found}
 
 
-def two_failures(builds: int) -> list[Any]:
-    behaviour: dict[int, Any] = {number: {"a": "RuntimeError: a broke"} for number in range(9, builds)}
-    for number in range(6, builds):
-        behaviour.setdefault(number, {})["b"] = "ValueError: b broke"
-    return history(builds, behaviour)
-
-
-def test_a_batch_with_bad_specs_among_good_ones(place: Place) -> None:
-    place.publish(two_failures(16))
-    place.spec("one", cases=A, from_="1.0")
-    place.spec("two", cases=B, from_="1.0")
-    place.spec("unlisted", cases=A, package="nowhere")
+def test_a_batch_on_the_command_line(place: Place) -> None:
+    """With uv: a good spec, an invalid one, one whose requirements nothing meets; then again without those two."""
+    place.publish(history(4, failing([3], case="a")))
+    place.spec("good", cases=A, from_="1.0")
     place.spec("wrong", cases=[{"name": "a", "arg": ["a"]}])
     place.spec("needs", cases=A, from_="1.0", requires=["no-such-package-anywhere"])
-    mistyped = place.spec("mistyped", cases=A, from_="1.0", command=["no-such-program"])
-    mistyped.write_text(mistyped.read_text().replace('"script": "repro.py", ', ""))
     results = place.root / "results"
 
     ran = place.run("batch", place.specs, "--out", results)
@@ -42,28 +31,19 @@ def test_a_batch_with_bad_specs_among_good_ones(place: Place) -> None:
     assert ran.status == 40, ran.err
     told = lines(results)
     assert {name: line["status"] for name, line in told.items()} == {
-        "one": "answered", "two": "answered", "unlisted": "failed", "wrong": "invalid", "needs": "failed", "mistyped": "failed",
+        "good": "answered", "wrong": "invalid", "needs": "failed",
     }  # fmt: skip
-    assert told["one"]["changes"][0]["first_with"] == "1.9"
-    assert told["two"]["changes"][0]["first_with"] == "1.6"
-    assert told["one"]["installed"] + told["two"]["installed"] <= 9  # as many as both need together
-    assert told["unlisted"]["error"]["kind"] == "PackageNotFound"
+    assert told["good"]["changes"][0]["first_with"] == "1.3"
     assert told["needs"]["error"]["kind"] == "RequirementsUnmet"
-    assert told["mistyped"]["error"]["kind"] == "CommandFault"
-    assert "arg" in told["wrong"]["error"]["what"]
-    suite = ET.parse(results / "junit.xml").getroot()[0]
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("6", "2", "4")
-    page = (results / "index.html").read_text()
-    assert 'href="specs/one/report.html"' in page
-    folder = results / "specs" / "one"
-    assert json.loads((folder / "report.json").read_text())["outcome"] == "exact"
-    assert "a@1.9.txt" in {path.name for path in (folder / "logs").iterdir()}
-    assert "2 exact, 4 without an answer" in ran.out
+    assert ET.parse(results / "junit.xml").getroot()[0].get("errors") == "2"
+    assert "3 specs: 1 exact, 2 without an answer" in ran.out
+    assert "2 of 3 specs have no answer" in ran.err
+    assert "3 of 3 specs done" in ran.err
 
-    (place.specs / "needs" / "spec.yaml").unlink()
-    for name in ("unlisted", "wrong", "mistyped"):
-        (place.specs / name / "spec.yaml").unlink()
-    again = place.run("batch", place.specs, "--out", results)
-    assert again.status == 0, again.err
-    assert {name: line["trials"] for name, line in lines(results).items()} == {"one": 0, "two": 0}
-    assert lines(results)["one"]["changes"] == told["one"]["changes"]
+    shard = results / "shard"
+    again = place.run(
+        "batch", place.specs / "good", "--out", shard, "--shard", "1", environ={"JOB_COMPLETION_INDEX": "0"}
+    )
+    assert (again.status, lines(shard)["good"]["trials"]) == (0, 0)
+    merged = place.run("batch", "--merge", shard, "--out", results)
+    assert (merged.status, list(lines(results))) == (0, ["good"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from bisect_tool.runs.batch.finding import Member
 from bisect_tool.runs.batch.folder import ResultsFolder, earlier_lines, now, open_folder
 from bisect_tool.runs.batch.groups import groups_of
 from bisect_tool.runs.batch.own_faults import OwnFaults
+from bisect_tool.runs.batch.since import Since
 from bisect_tool.runs.run import Stopped, Workshop, run_specs
 from bisect_tool.runs.surveying import Wishes
 from bisect_tool.runs.watch import Watch
@@ -30,14 +31,14 @@ DEFECT = "defect.txt"
 
 @dataclass(slots=True)
 class Batch(Watch):
-    """The specs of a batch and the folder of their results; `finish` may add to the line of a spec before it is kept."""
+    """The specs of a batch and the folder of their results; `since`: only what was open in an earlier answer."""
 
     workshop: Workshop
     members: Sequence[Member]
     wishes: Wishes
     folder: ResultsFolder
     view: BatchView
-    finish: Callable[[SpecLine, Report], SpecLine] = lambda line, _report: line
+    since: Since | None = None
     is_patient = True
     _names: dict[Path, str] = field(default_factory=dict)
     _kept: dict[str, Report] = field(default_factory=dict)
@@ -50,7 +51,8 @@ class Batch(Watch):
         """
         open_folder(self.folder.path)
         self._names = {member.path: member.name for member in self.members}
-        self._take_over()
+        if self.since is None:
+            self._take_over()
         self.view.began(len(self.members))
         try:
             for member in self.members:
@@ -61,7 +63,7 @@ class Batch(Watch):
         except KeyboardInterrupt as stop:
             raise interrupted() from stop
         finally:
-            self.folder.tell()
+            self.folder.rewrite()
             self.view.finished()
         return list(self.folder.lines.values())
 
@@ -108,9 +110,12 @@ class Batch(Watch):
         self._kept[name] = report
         self.folder.keep(name, report, self.workshop.cache.root)
         line = line_of(report, name=name, folder=self.folder.folder_of(name), ended=now())
-        self._tell(self.finish(line, report))
+        self._tell(line if self.since is None else self.since.told(line, report))
 
     def _refuse(self, name: str, path: Path, error: Exception, status: str, spec: ReadSpec | None = None) -> None:
+        if self.since is not None and (quiet := self.since.without_news(name, error)) is not None:
+            self._tell(quiet)
+            return
         part = _error_part(error)
         if not isinstance(error, BisectError):
             text = "".join(traceback.format_exception(error))

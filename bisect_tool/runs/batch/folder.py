@@ -71,8 +71,11 @@ class ResultsFolder:
 
     def tell(self) -> None:
         """Write what tells of all, if there is news. Raises `OutputNotWritten`."""
-        if not self._is_new:
-            return
+        if self._is_new:
+            self.rewrite()
+
+    def rewrite(self) -> None:
+        """Write what tells of all. Raises `OutputNotWritten`."""
         started = self.clock()
         lines = list(self.lines.values())
         write(self.path / SUMMARY, "".join(f"{line.model_dump_json()}\n" for line in lines))
