@@ -27,6 +27,7 @@ from bisect_tool.runs.executors import (
     Executor,
     GpuNews,
     Held,
+    HoldLock,
     Job,
     News,
     Opened,
@@ -70,8 +71,8 @@ class _Course:
 
     @property
     def is_making(self) -> bool:
-        """Whether it waits for its environment."""
-        return isinstance(self.job, OpenEnvironment)
+        """Whether it waits for its environment, or for the turn to make it."""
+        return isinstance(self.job, OpenEnvironment) or (isinstance(self.job, HoldLock) and self.job.turn is not None)
 
 
 @dataclass(slots=True)
@@ -227,6 +228,7 @@ class Loop:
             (session.asked.builds[probe.build].identity, probe.cases, probe.purpose),
             sum(map(len, session.seen.values())),
             session.fresh_only,
+            session.turns_lost,
             dict(session.broken),
             len(self.lost),
         )
@@ -318,8 +320,8 @@ class Loop:
     def _told(self, slot: int, course: _Course, news: News, at: float) -> None:
         version, name = course.version, self._name(slot)
         match news:
-            case WaitingForLock():
-                self.tell(events.Waiting(version, course.service.waits_for, name))
+            case WaitingForLock(by):
+                self.tell(events.Waiting(version, course.service.waits_for + (f": {by}" if by else ""), name))
                 return
             case GpuNews(text):
                 self.tell(events.Notice(text))

@@ -52,8 +52,11 @@ from bisect_tool.runs.starting import start_notes
 from bisect_tool.runs.surveying import COMMITS, Means, Stage, Wishes
 from bisect_tool.runs.thin_session import ThinSession
 from bisect_tool.runs.weighing import Weigher
-from bisect_tool.settings import Settings
+from bisect_tool.settings import Settings, without_secrets
 from bisect_tool.spec.reading import ReadSpec
+from bisect_tool.store.address import read_address
+from bisect_tool.store.database import Patience
+from bisect_tool.store.logs import SharedLogs
 from bisect_tool.store.results import Results, open_results
 
 
@@ -81,9 +84,19 @@ class Workshop:
         )
         return Means(access, history, self.uv, self.environ)
 
-    def results(self) -> Results:
-        """The results database, opened."""
-        return open_results(self.cache.database, lambda: exclusive(self.cache.locks / "database.lock"))
+    def results(self, tell: Callable[[str], None] = lambda _line: None) -> Results:
+        """The results database, opened; `tell` takes lines about a server that does not answer, or logs that stay here.
+
+        Raises what `open_results` raises.
+        """
+        settings, own = self.settings, self.cache.database
+        return open_results(
+            read_address(settings.store, own) if settings.store else own,
+            lambda: exclusive(self.cache.locks / "database.lock"),
+            patience=Patience(tell),
+            span=settings.lease,
+            logs=SharedLogs(settings.logs, tell) if settings.logs else None,
+        )
 
     def environments(self) -> Environments:
         """The environments of the cache."""
@@ -117,7 +130,7 @@ def run_specs(
     Raises `Stopped` when the machine or the user ends it before the answers are complete; a `BisectError` when it cannot
     even begin.
     """
-    results = workshop.results()
+    results = workshop.results(lambda line: tell(events.Notice(line)))
     try:
         return _Run(workshop, results, wishes, tell).answer(specs)
     finally:
@@ -385,6 +398,9 @@ def repeat_command(asked: Asked, settings: Settings) -> str:
     for name in ("index", "nightly_index", "repo", "wheelhouse"):
         if settings.sources[name].startswith("--"):
             words += [settings.sources[name], without_credentials(str(getattr(settings, name)))]
+    for name, address in (("store", settings.store), ("logs", settings.logs)):
+        if address and settings.sources[name].startswith("--"):
+            words += [settings.sources[name], without_secrets(address)]
     return shlex.join(words)
 
 

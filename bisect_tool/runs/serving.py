@@ -26,6 +26,7 @@ from bisect_tool.runs.report_words import failure_names, word_of
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.spending import Work
 from bisect_tool.runs.starting import Starting, needs_fresh
+from bisect_tool.runs.turns import Turns
 from bisect_tool.search.planner import Probe, Purpose
 from bisect_tool.search.states import Passing, State
 from bisect_tool.spec.repro import case_digest
@@ -54,18 +55,25 @@ class Service:
     slot: str | None = None
     work: Work = field(default_factory=Work)
     waits_for: str = ""
+    turns: Turns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.turns = Turns(self.results.leases, self.tell)
 
     def serve(self, session: Session, probe: Probe) -> Doing:
         """Open the environment of the probe's build and serve every session that wants it."""
         key = session.asked.environment_key(probe.build)
         try:
             with ExitStack() as stack:
+                if not (yield from self.turns.wait(stack, session, probe.build, self._waiting_for)):
+                    return
                 environment = yield from self._open(stack, session, probe.build)
                 stack.enter_context(self.starting.holding(environment))
                 for other in self.sessions:
-                    yield from self._serve(other, key.digest, environment, probe if other is session else None)
+                    with self.turns.losing(other):
+                        yield from self._serve(other, key.digest, environment, probe if other is session else None)
         except BuildUnusable as unusable:
-            self._mark_unusable(key.digest, str(unusable))
+            self._mark_unusable(key.digest, unusable)
 
     def _open(self, stack: ExitStack, session: Session, number: int) -> Generator[Job, Result, Environment]:
         """The environment of a build, made where needed, until `stack` is closed. Raises `BuildUnusable`."""
@@ -93,13 +101,19 @@ class Service:
             self.ahead.allowance.fetched(session, number, self.work.fetched)
 
     def _serve(self, session: Session, digest: str, environment: Environment, chosen: Probe | None) -> Doing:
-        """Run everything that `session` wants of the open build, first what it was opened for."""
-        while (probe := chosen or session.wanted_in(digest)) is not None:
-            chosen = None
-            self._remember_health(session, probe.build, environment)
-            yield from self._run_cases(session, probe, environment)
-            if probe.purpose is not Purpose.VERIFY:
-                return
+        """Run everything that `session` wants of the open build, first what it was opened for.
+
+        What another host is at is left to that one.
+        """
+        with ExitStack() as stack:
+            while (probe := chosen or session.wanted_in(digest)) is not None:
+                chosen = None
+                if not self.turns.take(stack, session, probe.build):
+                    return
+                self._remember_health(session, probe.build, environment)
+                yield from self._run_cases(session, probe, environment)
+                if probe.purpose is not Purpose.VERIFY:
+                    return
 
     def _remember_health(self, session: Session, number: int, environment: Environment) -> None:
         subject = session.subject(number)
@@ -130,7 +144,8 @@ class Service:
             purpose = "control"
         lock = HoldLock(self.cache.locks / f"trial-{session.trial_key(case, probe.build)}.lock")
         with ExitStack() as stack:
-            yield from self._hold(stack, lock, "another run makes the same trial")
+            if not self.turns.are_shared:
+                yield from self._hold(stack, lock, "another run makes the same trial")
             if self._take_over(session, case, probe.build):
                 return
             if session.asked.has_metrics(case):
@@ -143,9 +158,12 @@ class Service:
                     )
                     yield from again
 
+    def _waiting_for(self, why: str) -> None:
+        self.waits_for = why
+
     def _hold(self, stack: ExitStack, lock: HoldLock, why: str) -> Doing:
         """Hold a lock until `stack` is closed."""
-        self.waits_for = why
+        self._waiting_for(why)
         held = yield lock
         if not isinstance(held, Held):
             raise TypeError(held)
@@ -193,7 +211,7 @@ class Service:
                 yield from self._hold(stack, lock, "another run measures on this machine")
                 yield from measure(session, case, number, environment, bench)
         except ReferenceUnusable as unusable:
-            self._mark_unusable(unusable.environment, str(unusable))
+            self._mark_unusable(unusable.environment, unusable.why)
             return
         for compared in session.seen[case, number][-1].compared:
             self.tell(events.Notice(f"{version}: {case}: {compared}"))
@@ -204,7 +222,7 @@ class Service:
         try:
             environment = yield from self._open(stack, session, number)
         except BuildUnusable as unusable:
-            raise ReferenceUnusable(session.asked.environment_key(number).digest, str(unusable)) from unusable
+            raise ReferenceUnusable(session.asked.environment_key(number).digest, unusable) from unusable
         self._remember_health(session, number, environment)
         return environment
 
@@ -217,9 +235,9 @@ class Service:
         digest = case_digest(asked.case(case), asked.spec)
         for build in {number, asked.reference(case)} if asked.has_metrics(case) else {number}:
             subject = session.subject(build)
-            for trial in self.results.trials_of(asked.repro.digest, subject.setting, asked.device.kind):
-                is_asked = trial.case_digest == digest and trial.subject.identity == subject.identity
-                if is_asked and trial.folder not in session.taken:
+            about = {"case_digest": digest, "identity": subject.identity}
+            for trial in self.results.trials_of(asked.repro.digest, subject.setting, asked.device.kind, **about):
+                if trial.folder not in session.taken:
                     session.take(case, build, trial)
         return len(session.seen[case, number]) > known
 
@@ -274,8 +292,9 @@ class Service:
             folder=str(finished.folder.relative_to(self.cache.root)),
             command=finished.command,
             duration=observation.duration,
+            log=self.results.keep_log(finished.folder),
         )
-        self.results.add_trial(trial)
+        self.results.add_trial(trial, self.turns.lease_of(session))
         session.take(case, number, trial)
         session.trials_made += 1
         if note is None:  # a comparison is told as a whole
@@ -288,11 +307,13 @@ class Service:
         name = failure_name(session, state)
         self.tell(events.TrialFinished(version, case, word_of(state), name, seconds, stored=False, slot=self.slot))
 
-    def _mark_unusable(self, environment_digest: str, reason: str) -> None:
+    def _mark_unusable(self, environment_digest: str, unusable: BuildUnusable) -> None:
+        reason = str(unusable)
         for session in self.sessions:
             for number, build in enumerate(session.asked.builds):
                 if session.asked.environment_key(number).digest == environment_digest:
-                    self.results.add_unusable(session.subject(number), build.package, build.version, reason)
+                    host = session.host if unusable.is_of_host else ""
+                    self.results.add_unusable(session.subject(number), build.package, build.version, reason, host)
                     self.tell(events.Untestable(build.version, reason))
                     if not session.stand_in(number, reason):
                         session.broken[number] = reason

@@ -22,7 +22,6 @@ from bisect_tool.runs.executors import (
     Arrival,
     Ended,
     GpuNews,
-    Held,
     HoldLock,
     Job,
     News,
@@ -35,8 +34,8 @@ from bisect_tool.runs.executors import (
     SlotLost,
     Told,
     WaitingForFirst,
-    WaitingForLock,
 )
+from bisect_tool.runs.executors.holding import hold
 from bisect_tool.runs.gpu_watch import GpuWatch, Shared
 from bisect_tool.runs.gpus import GpuLost
 from bisect_tool.stopping import Stop
@@ -170,9 +169,8 @@ class LocalExecutor:
         match job:
             case OpenEnvironment():
                 return self._open(self._workers[slot].slot, job, stop, tell)
-            case HoldLock(path):
-                lock = locks.exclusive(path, lambda: tell(WaitingForLock()), stop)
-                return Held(_entered(lock))
+            case HoldLock():
+                return hold(job, tell, stop)
             case RunTrial():
                 return RanTrial(self._run(self._workers[slot].slot, job, stop, tell))
             case _:
@@ -265,12 +263,6 @@ def _check(slot: Slot) -> None:
             slot.watch.end()
     except GpuLost as lost:
         raise SlotLost(str(lost)) from lost
-
-
-def _entered(context: AbstractContextManager[None]) -> ExitStack:
-    stack = ExitStack()
-    stack.enter_context(context)
-    return stack
 
 
 def _beside(finished: FinishedTrial, shared: Shared) -> FinishedTrial:
