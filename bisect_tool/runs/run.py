@@ -6,6 +6,7 @@ import shlex
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -24,6 +25,7 @@ from bisect_tool.errors import (
     PackageNotFound,
     RevisionUnknown,
     SettingError,
+    StoreUnreachable,
     interrupted,
 )
 from bisect_tool.history.source import HistoryAccess, token_in
@@ -57,6 +59,7 @@ from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.store.address import read_address
 from bisect_tool.store.database import Patience
 from bisect_tool.store.logs import SharedLogs
+from bisect_tool.store.outbox import Outbox
 from bisect_tool.store.results import Results, open_results
 
 
@@ -96,6 +99,7 @@ class Workshop:
             patience=Patience(tell),
             span=settings.lease,
             logs=SharedLogs(settings.logs, tell) if settings.logs else None,
+            outbox=Outbox(self.cache.root) if settings.store else None,
         )
 
     def environments(self) -> Environments:
@@ -360,7 +364,9 @@ class _Run:
             )
             report = report_of(course.sessions, circumstances, history)
             for run in course.runs:
-                self.results.end_run(run, report.outcome, report.model_dump(mode="json"))
+                # Of a run that ends because the database is gone, what is known is told all the same.
+                with suppress(StoreUnreachable) if unfinished else nullcontext():
+                    self.results.end_run(run, report.outcome, report.model_dump(mode="json"))
             self.tell(events.RunFinished(report.outcome))
             made.append(report)
         return tuple(made)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Engine, Float, create_engine, event, literal_column
 from sqlalchemy.exc import DBAPIError
 
+from bisect_tool.errors import SettingError, StoreUnreachable
 from bisect_tool.store import faults
 from bisect_tool.store.address import StoreAddress
 from bisect_tool.store.schema import bring_up_to_date
@@ -47,6 +49,7 @@ class Database:
     engine: Engine
     address: StoreAddress
     patience: Patience = field(default_factory=Patience)
+    _gave_up: Event = field(default_factory=Event)
 
     @property
     def is_server(self) -> bool:
@@ -89,7 +92,15 @@ class Database:
         self.engine.dispose()
 
     def _persistently(self, once: Callable[[bool], T]) -> T:
-        return persistently(once, self.address, self.patience)
+        # Whoever has waited in vain, or did not want to wait, does not wait again for each thing that is still to be stored.
+        patience = replace(self.patience, limit=0.0) if self._gave_up.is_set() else self.patience
+        try:
+            found = persistently(once, self.address, patience)
+        except (StoreUnreachable, KeyboardInterrupt):
+            self._gave_up.set()
+            raise
+        self._gave_up.clear()
+        return found
 
 
 def persistently(once: Callable[[bool], T], address: StoreAddress, patience: Patience) -> T:
@@ -125,7 +136,7 @@ def open_database(
     Raises what `bring_up_to_date` and `faults.explain` raise, and `SettingError` without the driver of a server.
     """
     engine = _engine(address)
-    at_first = Patience(patience.tell, patience.sleep, patience.clock, min(patience.limit, LIMIT_AT_FIRST))
+    at_first = replace(patience, limit=min(patience.limit, LIMIT_AT_FIRST))
     try:
         persistently(lambda _again: bring_up_to_date(engine, lock, str(address)), address, at_first)
     except BaseException:
@@ -148,16 +159,10 @@ def _engine(address: StoreAddress) -> Engine:
             hide_parameters=True,
         )  # fmt: skip
     except ModuleNotFoundError as error:
-        raise _no_driver() from error
-
-
-def _no_driver() -> Exception:
-    from bisect_tool.errors import SettingError
-
-    return SettingError(
-        "a store on PostgreSQL needs the package psycopg",
-        advice="install it with `pip install 'bisect-tool[postgres]'`",
-    )
+        raise SettingError(
+            "a store on PostgreSQL needs the package psycopg",
+            advice="install it with `pip install 'bisect-tool[postgres]'`",
+        ) from error
 
 
 def _pauses() -> Iterator[float]:

@@ -12,12 +12,14 @@ from typing import Any, Self
 from sqlalchemy import Connection, Engine, Table, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from bisect_tool.errors import StoreUnreachable
 from bisect_tool.store import tables
 from bisect_tool.store.address import StoreAddress, file_address
 from bisect_tool.store.database import Database, Patience, open_database
 from bisect_tool.store.gathered import Gathered, in_parts
 from bisect_tool.store.leases import Lease, LeaseKeeper, keep
 from bisect_tool.store.logs import SharedLogs
+from bisect_tool.store.outbox import Outbox
 from bisect_tool.store.records import StoredRun, StoredTrial, Subject, Topic, now, row_of, storable, trial_of
 
 __all__ = ["Results", "StoredRun", "StoredTrial", "Subject", "Topic", "open_results"]
@@ -28,12 +30,14 @@ class Results:
     """The open database.
 
     `leases` keeps hosts apart that share it; None for the file of a cache, which locks in that cache keep apart. `logs` is
-    where the logs of trials are copied to; None: they stay in the cache.
+    where the logs of trials are copied to; None: they stay in the cache. `outbox` keeps trials that cannot be stored now; None:
+    nothing does.
     """
 
     database: Database
     leases: LeaseKeeper | None = None
     logs: SharedLogs | None = None
+    outbox: Outbox | None = None
 
     @property
     def address(self) -> StoreAddress:
@@ -80,7 +84,7 @@ class Results:
         )
 
     def add_trial(self, trial: StoredTrial, lease: Lease | None = None) -> None:
-        """Store a trial; on the disk when this returns.
+        """Store a trial; on the disk when this returns. One that a server could not be told lies in the outbox.
 
         With `lease` only as long as that is held: raises `LeaseLost` when another host has taken the work over.
         """
@@ -97,7 +101,25 @@ class Results:
             same = (tables.trials.c[name] == row[name] for name in columns)
             return connection.execute(select(tables.trials.c.id).where(*same)).first() is not None or None
 
-        self.database.write(add, was_done=is_there)
+        try:
+            self.database.write(add, was_done=is_there)
+        except (StoreUnreachable, KeyboardInterrupt):
+            if self.outbox is not None:
+                self.outbox.keep(trial, self.address)
+            raise
+
+    def send_kept(self) -> None:
+        """Store what lies in the outbox; but not what another host has found out in the meantime."""
+        if self.outbox is None:
+            return
+        for path, trial in self.outbox.kept(self.address):
+            subject = trial.subject
+            about = {"case_digest": trial.case_digest, "identity": subject.identity}
+            known = self.trials_of(trial.repro, subject.setting, subject.device, **about)
+            is_known = any(one.folder == trial.folder or not self.outbox.is_own(one.folder) for one in known)
+            if not is_known:
+                self.add_trial(trial)
+            path.unlink(missing_ok=True)
 
     def keep_log(self, folder: Path) -> str | None:
         """Copy what a trial left in `folder` to where logs are shared; gives the address of its log, None without one."""
@@ -216,12 +238,16 @@ def open_results(
     patience: Patience | None = None,
     span: float | None = None,
     logs: SharedLogs | None = None,
+    outbox: Outbox | None = None,
 ) -> Results:
     """Open the database at `place`, made and migrated where needed; a path is that of the file of a cache.
 
-    `span` is how many seconds after its last sign of life the work of a host is taken over; see `leases`, `logs`.
+    `span` is how many seconds after its last sign of life the work of a host is taken over; see `leases`, `logs`,
+    `outbox`.
     Raises `CacheBroken`, `CacheNotWritable`, `CacheTooNew`, `DiskFull`, `StoreUnreachable`; `SettingError` without the driver.
     """
     address = file_address(place) if isinstance(place, Path) else place
     database = open_database(address, lock, patience or Patience())
-    return Results(database, None if address.is_own else LeaseKeeper(database, span), logs)
+    results = Results(database, None if address.is_own else LeaseKeeper(database, span), logs, outbox)
+    results.send_kept()
+    return results
