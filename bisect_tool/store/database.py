@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -147,7 +148,7 @@ def open_database(
 
 def _engine(address: StoreAddress) -> Engine:
     if address.path is not None:
-        engine = create_engine(address.url, connect_args={"timeout": faults.BUSY})
+        engine = create_engine(address.url, connect_args={"timeout": faults.BUSY}, json_deserializer=_json_reader())
         event.listen(engine, "connect", _set_up)
         return engine
     try:
@@ -157,12 +158,26 @@ def _engine(address: StoreAddress) -> Engine:
             connect_args={"connect_timeout": 10, "keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3,
                           "tcp_user_timeout": 60_000, "application_name": "bisect"},
             hide_parameters=True,
+            json_deserializer=_json_reader(),
         )  # fmt: skip
     except ModuleNotFoundError as error:
         raise SettingError(
             "a store on PostgreSQL needs the package psycopg",
             advice="install it with `pip install 'bisect-tool[postgres]'`",
         ) from error
+
+
+def _json_reader() -> Callable[[str | bytes], Any]:
+    """Reads what `json.loads` reads, several times faster: most of the time of a look-up goes there."""
+    from pydantic_core import from_json
+
+    def read(text: str | bytes) -> Any:
+        try:
+            return from_json(text)
+        except ValueError:  # half a surrogate pair, which JSON may escape and pydantic does not take
+            return json.loads(text)
+
+    return read
 
 
 def _pauses() -> Iterator[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -77,21 +77,17 @@ def row_of(trial: StoredTrial) -> dict[str, Any]:
     return {name: storable(value) for name, value in row.items()}
 
 
-def trial_of(row: Mapping[Any, Any]) -> StoredTrial:
-    """The inverse of `row_of`."""
-    return StoredTrial(
-        subject=Subject(row["identity"], row["setting"], row["device"]),
-        repro=row["repro"],
-        case_digest=row["case_digest"],
-        case_name=row["case_name"],
-        package=row["package"],
-        version=row["version"],
-        observation=row["observation"],
-        folder=row["folder"],
-        command=row["command"],
-        duration=row["duration"],
-        log=row["log"],
-    )
+# The columns of a trial in the order in which `trial_of` takes them.
+COLUMNS = (
+    *("identity", "setting", "device"),
+    *("repro", "case_digest", "case_name", "package", "version", "observation", "folder", "command", "duration", "log"),
+)
+
+
+def trial_of(row: Sequence[Any]) -> StoredTrial:
+    """The inverse of `row_of`, for a row of `COLUMNS`."""
+    identity, setting, device, *rest = row
+    return StoredTrial(Subject(identity, setting, device), *rest)
 
 
 def now() -> str:

@@ -20,9 +20,11 @@ from bisect_tool.store.gathered import Gathered, in_parts
 from bisect_tool.store.leases import Lease, LeaseKeeper, keep
 from bisect_tool.store.logs import SharedLogs
 from bisect_tool.store.outbox import Outbox
-from bisect_tool.store.records import StoredRun, StoredTrial, Subject, Topic, now, row_of, storable, trial_of
+from bisect_tool.store.records import COLUMNS, StoredRun, StoredTrial, Subject, Topic, now, row_of, storable, trial_of
 
 __all__ = ["Results", "StoredRun", "StoredTrial", "Subject", "Topic", "open_results"]
+
+_TRIALS = select(*(tables.trials.c[name] for name in COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +56,13 @@ class Results:
     ) -> list[StoredTrial]:
         """All trials of a repro, or of one case and build, in the order in which they ended."""
         table = tables.trials
-        query = select(table).where(table.c.repro == repro, table.c.setting == setting, table.c.device == device)
+        query = _TRIALS.where(table.c.repro == repro, table.c.setting == setting, table.c.device == device)
         if case_digest is not None:
             query = query.where(table.c.case_digest == case_digest)
         if identity is not None:
             query = query.where(table.c.identity == identity)
         return self.database.read(
-            lambda connection: [trial_of(row) for row in connection.execute(query.order_by(table.c.id)).mappings()]
+            lambda connection: [trial_of(row) for row in connection.execute(query.order_by(table.c.id))]
         )
 
     def gather(self, topics: Iterable[Topic], host: str = "") -> Gathered:
@@ -212,12 +214,10 @@ class Results:
 
     def _trials_of_repros(self, repros: list[str], setting: str, device: str) -> list[StoredTrial]:
         table = tables.trials
-        query = (
-            select(table)
-            .where(table.c.repro.in_(repros), table.c.setting == setting, table.c.device == device)
-            .order_by(table.c.id)
+        query = _TRIALS.where(table.c.repro.in_(repros), table.c.setting == setting, table.c.device == device).order_by(
+            table.c.id
         )
-        return self.database.read(lambda connection: [trial_of(row) for row in connection.execute(query).mappings()])
+        return self.database.read(lambda connection: [trial_of(row) for row in connection.execute(query)])
 
     def _put(self, table: Table, key: Mapping[str, Any], row: Mapping[str, Any]) -> None:
         """Make the row of `key`, or write it anew: also when another host does the same at the same moment."""

@@ -54,6 +54,7 @@ unusable = Table(
     Column("found", String(32), nullable=False),
     Column("host", String(64), nullable=False, server_default=""),
     UniqueConstraint("identity", "setting", "device", "host"),
+    Index(None, "setting", "device"),
 )
 
 # What an environment held when it was proven: for the report, also after the environment is gone.
@@ -67,6 +68,7 @@ healths = Table(
     Column("health", JSON, nullable=False),
     Column("found", String(32), nullable=False),
     UniqueConstraint("identity", "setting", "device"),
+    Index(None, "setting", "device"),
 )
 
 # One row for each run of a spec, with its report once it has one.
@@ -81,6 +83,8 @@ runs = Table(
     Column("ended", String(32)),
     Column("outcome", String(32)),
     Column("report", JSON),
+    Index(None, "repro", "started"),
+    Index(None, "started"),
 )
 
 # Every decision of a run, as `bisect_tool.search.record` writes it: text, because it is compared to the byte. Specs that were

@@ -53,6 +53,7 @@ class PostgresServer:
 
     programs: Path
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="bisect-pg-")))
+    options: tuple[str, ...] = _OPTIONS
     process: subprocess.Popen[bytes] | None = None
 
     def make(self) -> None:
@@ -69,7 +70,7 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = [word for one in (*_OPTIONS, f"unix_socket_directories={self.folder}") for word in ("-c", one)]
+        options = [word for one in (*self.options, f"unix_socket_directories={self.folder}") for word in ("-c", one)]
         self.process = self._run(["postgres", "-D", str(self._data), *options])
         ready = [str(self.programs / "pg_isready"), "-h", str(self.folder), "-t", "30", "-q"]
         for _ in range(300):
@@ -134,9 +135,9 @@ def _user() -> pwd.struct_passwd:
 
 
 @contextlib.contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
+def postgres_server(options: tuple[str, ...] = _OPTIONS) -> Iterator[PostgresServer]:
     """A server, while the context lasts; skips where there is none."""
-    server = PostgresServer(programs_or_skip())
+    server = PostgresServer(programs_or_skip(), options=options)
     try:
         server.make()
         yield server

@@ -185,7 +185,7 @@ def test_a_database_of_a_newer_version(path: Path) -> None:
         pass
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(CacheTooNew, match="has schema 9999, this version knows schemas up to 0003"), opened(path):
+    with pytest.raises(CacheTooNew, match="has schema 9999, this version knows schemas up to 0004"), opened(path):
         pass
 
 

@@ -1,0 +1,1 @@
+"""Many specs at once, and what many hosts share."""
