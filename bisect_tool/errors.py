@@ -116,6 +116,12 @@ class CacheBroken(BisectError):
     status = 23
 
 
+class StoreUnreachable(BisectError):
+    """The results database of `--store` did not answer, or not any more. Trials that had ended are kept, and stored later."""
+
+    status = 29
+
+
 class DownloadFailed(BisectError):
     """A wheel could not be fetched after several attempts: the network's fault, never the build's."""
 

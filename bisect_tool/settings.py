@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ MOST_VERIFY = 20
 MOST_AHEAD = 100
 MOST_JOBS = 1000
 MOST_WAIT = 7 * 24 * 3600  # seconds
+LEAST_LEASE = 5  # seconds
 LEAST_BANDWIDTH = 10_000  # bytes a second: below it uv takes the wheel that we hand on for a server that hangs
 
 
@@ -33,6 +34,8 @@ class Settings:
     `repo` is a clone of the repository that the package is developed in; without it GitHub is asked, at `github_api`.
     `executor` says where trials run (`local`, `ray`; `docs/ray.md`), `ray_address` where Ray's cluster is: `auto`, `host:port`,
     `ray://host:port`, or `local` for one that lasts as long as the run.
+    `store` is the address of the results database and `logs` that of a folder for the logs of trials, both None: those of the
+    cache (`docs/store.md`). `lease` are the seconds without a sign of life after which another host's work is taken over.
     `thin`: `auto` when nightlies may be looked at thin first (`docs/speed.md`), else `off`.
     """
 
@@ -43,11 +46,14 @@ class Settings:
     github_api: str | None
     index: str | None
     jobs: int | None
+    lease: int
+    logs: str | None = field(repr=False)
     max_cache: int | None
     max_downloads: int | None
     nightly_index: str | None
     ray_address: str
     repo: Path | None
+    store: str | None = field(repr=False)
     thin: str
     verify: int
     wait_for_gpu: int
@@ -64,17 +70,25 @@ class Settings:
             "github-api": _without_password(self.github_api) or "GitHub's own",
             "index": _without_password(self.index) or "as uv and pip are set up",
             "jobs": str(self.jobs) if self.jobs else "one for each GPU, 1 on the CPU",
+            "lease": f"{self.lease} s",
+            "logs": without_secrets(self.logs) if self.logs else "the folder of the cache",
             "max-cache": format_size(self.max_cache) if self.max_cache is not None else "no bound",
             "max-downloads": format_size(self.max_downloads) if self.max_downloads is not None else "no bound",
             "nightly-index": _without_password(self.nightly_index) or "PyTorch's own",
             "ray-address": _without_password(self.ray_address) or "",
             "repo": str(self.repo) if self.repo else "none",
+            "store": without_secrets(self.store) if self.store else "the file of the cache",
             "thin": self.thin,
             "verify": str(self.verify),
             "wait-for-gpu": f"{self.wait_for_gpu} s" if self.wait_for_gpu else "no",
             "wheelhouse": str(self.wheelhouse) if self.wheelhouse else "none",
         }
         return [(name, value, self.sources[name.replace("-", "_")]) for name, value in shown.items()]
+
+
+def without_secrets(address: str) -> str:
+    """An address without user, password and options, any of which may hold a secret."""
+    return re.sub(r"://.*@", "://", address.partition("?")[0])
 
 
 def _without_password(address: str | None) -> str | None:
@@ -93,6 +107,19 @@ def _ray_address(value: object) -> str:
     if text not in {"auto", "local"} and not re.fullmatch(r"(ray://)?([^/\s:]+|\[[0-9A-Fa-f:]+\]):[0-9]{1,5}", text):
         raise ValueError(f"{text!r} is neither auto, local, host:port nor ray://host:port")
     return text
+
+
+def _store(value: object) -> str:
+    text = _text(value).strip()
+    if not re.match(r"^(sqlite:///.|(postgresql(\+psycopg)?|postgres)://.)", text):
+        kind = re.sub(r"[^A-Za-z0-9+]", "?", text.partition(":")[0])[:40]
+        raise ValueError(f"not the address of a database: {kind}:…; it begins with sqlite:/// or postgresql+psycopg://")
+    return text
+
+
+def _logs(value: object) -> str:
+    text = _text(value).strip()
+    return text if "://" in text or "::" in text else str(_path(text))
 
 
 def _size(value: object) -> int:
@@ -166,11 +193,14 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "github_api": _address,
     "index": _text,
     "jobs": _jobs,
+    "lease": _whole(LEAST_LEASE, MOST_WAIT),
+    "logs": _logs,
     "max_cache": _size,
     "max_downloads": _size,
     "nightly_index": _address,
     "ray_address": _ray_address,
     "repo": _path,
+    "store": _store,
     "thin": _thin,
     "verify": _whole(0, MOST_VERIFY),
     "wait_for_gpu": _whole(0, MOST_WAIT),
@@ -195,6 +225,7 @@ def read_settings(
         "cache": cache,
         "executor": "local",
         "ray_address": "auto",
+        "lease": 180,
         "thin": "auto",
         "verify": 2,
         "wait_for_gpu": 0,

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 
 import pytest
+
+from tests.rig.postgres import PostgresServer, postgres_server
 
 
 def pytest_configure() -> None:
@@ -19,3 +22,10 @@ def _length(item: pytest.Item) -> int:
     if item.get_closest_marker("torch"):
         return 3
     return 2 if item.nodeid.startswith("tests/integration/") else 1 if item.nodeid.startswith("tests/property/") else 0
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server, started for the first test that wants it."""
+    with postgres_server() as server:
+        yield server

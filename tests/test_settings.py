@@ -9,8 +9,8 @@ from bisect_tool.errors import SettingError
 from bisect_tool.settings import Settings, read_settings
 
 SETTINGS = (
-    "ahead", "bandwidth", "cache", "executor", "github_api", "index", "jobs", "max_cache", "max_downloads", "nightly_index",
-    "ray_address", "repo", "thin", "verify", "wait_for_gpu", "wheelhouse",
+    "ahead", "bandwidth", "cache", "executor", "github_api", "index", "jobs", "lease", "logs", "max_cache", "max_downloads",
+    "nightly_index", "ray_address", "repo", "store", "thin", "verify", "wait_for_gpu", "wheelhouse",
 )  # fmt: skip
 
 
@@ -42,11 +42,14 @@ def test_the_defaults(tmp_path: Path) -> None:
         "github_api": None,
         "index": None,
         "jobs": None,
+        "lease": 180,
+        "logs": None,
         "max_cache": None,
         "max_downloads": None,
         "nightly_index": None,
         "ray_address": "auto",
         "repo": None,
+        "store": None,
         "thin": "auto",
         "verify": 2,
         "wait_for_gpu": 0,
@@ -234,11 +237,14 @@ def test_the_explanation(tmp_path: Path) -> None:
         ("github-api", "GitHub's own", "default"),
         ("index", "https://example.org/simple", "--index"),
         ("jobs", "one for each GPU, 1 on the CPU", "default"),
+        ("lease", "180 s", "default"),
+        ("logs", "the folder of the cache", "default"),
         ("max-cache", "no bound", "default"),
         ("max-downloads", "no bound", "default"),
         ("nightly-index", "PyTorch's own", "default"),
         ("ray-address", "auto", "default"),
         ("repo", "none", "default"),
+        ("store", "the file of the cache", "default"),
         ("thin", "auto", "default"),
         ("verify", "3", "BISECT_VERIFY"),
         ("wait-for-gpu", "no", "default"),
@@ -277,3 +283,27 @@ def test_a_password_in_an_address_is_not_shown(tmp_path: Path) -> None:
 def test_what_is_no_address_of_nightlies(tmp_path: Path, value: str) -> None:
     with pytest.raises(SettingError, match="nightly-index"):
         read(tmp_path, nightly_index=value)
+
+
+SECRET = "postgresql+psycopg://me:p@ss/w:rd@db.example:5432/bisect?sslmode=require&password=p@ss/w:rd"
+
+
+def test_no_part_of_the_address_of_a_store_or_of_logs_that_may_be_secret_is_shown(tmp_path: Path) -> None:
+    found = read(tmp_path, {"BISECT_STORE": SECRET, "BISECT_LOGS": "ftp://me:p@ss/w:rd@logs.example/x?key=p@ss/w:rd"})
+    rows = {row[0]: row[1:] for row in found.explain()}
+    assert rows["store"] == ("postgresql+psycopg://db.example:5432/bisect", "BISECT_STORE")
+    assert rows["logs"] == ("ftp://logs.example/x", "BISECT_LOGS")
+    assert found.store == SECRET
+    assert "p@ss" not in repr(found)
+
+
+@pytest.mark.parametrize("given", ["mysql://me:secret@db/x", "me:secret@db/x", "sqlite://", "/results.sqlite"])
+def test_a_store_that_is_no_database_of_ours(tmp_path: Path, given: str) -> None:
+    error = refusal(tmp_path, store=given)
+    assert "it begins with sqlite:/// or postgresql+psycopg://" in error.what
+    assert "secret" not in str(error)
+
+
+def test_logs_in_a_folder_are_meant_from_here(tmp_path: Path) -> None:
+    assert read(tmp_path, logs="logs").logs == str(Path.cwd() / "logs")
+    assert read(tmp_path, logs="s3://bucket/logs").logs == "s3://bucket/logs"

@@ -26,6 +26,8 @@ def settings_options(function: F) -> F:
         click.option("--github-api", metavar="URL", help="Where GitHub's API answers; left out: its own address."),
         click.option("--repo", metavar="DIR", help="A clone of the package's repository, instead of GitHub's API."),
         click.option("--index", metavar="URL", help="Package index; left out: uv's or pip's usual settings decide."),
+        click.option("--logs", metavar="URL", help="A folder or address for the logs of trials, for several hosts."),
+        click.option("--store", metavar="URL", help="The results database: sqlite:///PATH, postgresql+psycopg://…"),
         click.option("--cache", metavar="DIR", help="Where environments, logs and results lie."),
     ):
         function = option(function)
@@ -87,11 +89,14 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
             "github_api",
             "index",
             "jobs",
+            "lease",
+            "logs",
             "max_cache",
             "max_downloads",
             "nightly_index",
             "ray_address",
             "repo",
+            "store",
             "wheelhouse",
             "verify",
             "thin",

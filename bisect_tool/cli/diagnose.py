@@ -14,7 +14,7 @@ from bisect_tool.cli.run import command as run
 if TYPE_CHECKING:
     from bisect_tool.store.results import Results
 
-_PLACES = frozenset({"cache", "github_api", "index", "max_cache", "nightly_index", "repo", "wheelhouse"})
+_PLACES = frozenset({"cache", "github_api", "index", "max_cache", "nightly_index", "repo", "store", "wheelhouse"})
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True})

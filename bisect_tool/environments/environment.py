@@ -36,7 +36,14 @@ __all__ = [
 
 
 class BuildUnusable(Exception):
-    """The build cannot be installed or does not work at all; the text is the reason."""
+    """The build cannot be installed or does not work at all; the text is the reason.
+
+    `is_of_host`: it was seen by trying it here, so that another C library or driver may see something else.
+    """
+
+    def __init__(self, reason: str, *, is_of_host: bool = False) -> None:
+        super().__init__(reason)
+        self.is_of_host = is_of_host
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +282,7 @@ class Environments:
                 )
             except NotHealthy as error:
                 where = NOT_VALID if key.base is not None else ""
-                raise BuildUnusable(f"{where}{error}") from error
+                raise BuildUnusable(f"{where}{error}", is_of_host=True) from error
             except ProbeBroke as error:
                 reason = str(error)
                 tell(Trouble(reason, attempt, attempts))

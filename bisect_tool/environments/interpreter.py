@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from bisect_tool.environments.uv import Uv
@@ -19,6 +21,12 @@ print(json.dumps({
     "free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")), "machine": platform.machine(),
     "prefix": sys.prefix, "base_prefix": sys.base_prefix, "purelib": sysconfig.get_path("purelib"),
 }))
+"""
+
+
+_PACKAGES = """
+from importlib.metadata import distributions
+print("\\n".join(sorted({f"{one.name}=={one.version}" for one in distributions()})))
 """
 
 
@@ -63,6 +71,15 @@ def find_interpreter(wanted: str | None, uv: Uv, *, keep_environment: bool = Fal
     return _inspect(Path(found.strip()))
 
 
+@lru_cache
+def packages_digest(path: Path) -> str:
+    """A name for the packages that an interpreter has, with their versions: the same on every host that has the same ones.
+
+    Asked once in a process. Raises `PythonMissing`.
+    """
+    return hashlib.sha256(_answer(path, _PACKAGES).encode()).hexdigest()[:16]
+
+
 def spare_pythons(own: Interpreter, uv: Uv) -> tuple[str, ...]:
     """Other CPython versions (`3.12`) that can be had here, those that are installed first, each time newest first.
 
@@ -97,16 +114,9 @@ def _runnable(path: Path) -> Path:
 
 def _inspect(path: Path) -> Interpreter:
     try:
-        done = subprocess.run(
-            [str(path), "-I", "-c", _QUESTION], capture_output=True, text=True, timeout=60, check=True
-        )
-        facts = json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise PythonMissing(
-            f"the interpreter does not run: {error}",
-            where=str(path),
-            advice="name another one with `python:` in the spec or --python",
-        ) from error
+        facts = json.loads(_answer(path, _QUESTION))
+    except ValueError as error:
+        raise _does_not_run(path, error) from error
     return Interpreter(
         path=path,
         version=facts["version"],
@@ -115,4 +125,21 @@ def _inspect(path: Path) -> Interpreter:
         machine=facts["machine"],
         purelib=Path(facts["purelib"]),
         in_environment=facts["prefix"] != facts["base_prefix"],
+    )
+
+
+def _answer(path: Path, question: str) -> str:
+    """What an interpreter prints when it runs `question`."""
+    try:
+        done = subprocess.run([str(path), "-I", "-c", question], capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise _does_not_run(path, error) from error
+    return done.stdout
+
+
+def _does_not_run(path: Path, error: Exception) -> PythonMissing:
+    return PythonMissing(
+        f"the interpreter does not run: {error}",
+        where=str(path),
+        advice="name another one with `python:` in the spec or --python",
     )

@@ -57,7 +57,7 @@ class Ahead:
     clock: Callable[[], float] = time.monotonic
     hidden: set[str] = field(default_factory=set)
     _made: dict[str, Made] = field(default_factory=dict)
-    _refused: dict[str, str] = field(default_factory=dict)
+    _refused: dict[str, BuildUnusable] = field(default_factory=dict)
     _tried: set[str] = field(default_factory=set)
 
     @property
@@ -73,7 +73,8 @@ class Ahead:
     def check(self, key: EnvironmentKey) -> None:
         """Raises `BuildUnusable` when making it ahead has shown that."""
         if key.digest in self._refused:
-            raise BuildUnusable(self._refused[key.digest])
+            refused = self._refused[key.digest]
+            raise BuildUnusable(str(refused), is_of_host=refused.is_of_host)
 
     def take(self, digest: str) -> Made | None:
         """A slot has opened an environment; gives how it was made when that was here."""
@@ -181,7 +182,7 @@ class Ahead:
                 if made.is_dropped:  # may be wanted again
                     self._tried.discard(digest)
             case BuildUnusable() if _proving_device(made.session) == made.session.asked.device.name:
-                self._refused[digest] = str(error)
+                self._refused[digest] = error
             case NoRoom() | BisectError():
                 reason = "there is no room for them" if isinstance(error, NoRoom) else error.what
                 self._give_up(reason)

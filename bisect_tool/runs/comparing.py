@@ -73,12 +73,13 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A trial of a comparison."""
+    """A trial of a comparison; `kept` is the address of its log where logs are shared."""
 
     observation: Observation
     verdict: Verdict
     folder: str
     command: str
+    kept: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Comparisons:
 
         A trial that belongs to no comparison with the reference of today says nothing of numbers, but it may have failed.
         """
-        measured = Measured(from_values(trial.observation), verdict, trial.folder, trial.command)
+        measured = Measured(from_values(trial.observation), verdict, trial.folder, trial.command, trial.log)
         note = note_of(trial.observation)
         if note is None or note.against != self.key_of(case, self.asked.reference(case)):
             return None if isinstance(verdict, Passed) else Finished(build, verdict, measured, trial.duration)

@@ -20,8 +20,8 @@ def event_of(
     """What is told of `news` about a build; `lock` and `environment` say what is being waited for when it is one of these."""
     version = build.version
     match news:
-        case WaitingForLock():
-            return events.Waiting(version, lock, slot)
+        case WaitingForLock(by):
+            return events.Waiting(version, f"{lock}: {by}" if by else lock, slot)
         case GpuNews(text):
             return events.Notice(text)
         case WaitingForFirst():

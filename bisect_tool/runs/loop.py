@@ -27,6 +27,7 @@ from bisect_tool.runs.executors import (
     Executor,
     GpuNews,
     Held,
+    HoldLock,
     Job,
     News,
     NoSlotCame,
@@ -74,8 +75,8 @@ class _Course:
 
     @property
     def is_making(self) -> bool:
-        """Whether it waits for its environment."""
-        return isinstance(self.job, OpenEnvironment)
+        """Whether it waits for its environment, or for the turn to make it."""
+        return isinstance(self.job, OpenEnvironment) or (isinstance(self.job, HoldLock) and self.job.turn is not None)
 
 
 @dataclass(slots=True)
@@ -284,6 +285,7 @@ class Loop:
             (session.asked.builds[probe.build].identity, probe.cases, probe.purpose),
             sum(map(len, session.seen.values())),
             session.fresh_only,
+            session.turns_lost,
             dict(session.broken),
             len(self.lost),
         )

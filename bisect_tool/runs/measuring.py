@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from bisect_tool.environments.environment import Environment
+from bisect_tool.environments.environment import BuildUnusable, Environment
 from bisect_tool.errors import MachineFault
 from bisect_tool.runs.comparing import Note, Side
 from bisect_tool.runs.executors import Job, Result
@@ -23,11 +23,12 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")  # proc(5): set anew at each star
 
 
 class ReferenceUnusable(Exception):
-    """The reference build cannot be installed or does not work; the text is the reason. `environment` is its digest."""
+    """The reference build cannot be installed or does not work; `why` is the reason. `environment` is its digest."""
 
-    def __init__(self, environment: str, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, environment: str, why: BuildUnusable) -> None:
+        super().__init__(str(why))
         self.environment = environment
+        self.why = why
 
 
 @dataclass(frozen=True, slots=True)

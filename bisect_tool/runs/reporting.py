@@ -233,7 +233,7 @@ class _Maker:
             trials=trials_of(state) if state is not None else 0,
             rate=rate_of(state),
             duration_s=round(shown.duration, 2) if shown else None,
-            log=f"{shown.folder}/log.txt" if shown else None,
+            log=shown.log if shown else None,
             metrics=self._metrics(case, trials),
         )
 

@@ -6,6 +6,7 @@ import shlex
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -25,6 +26,7 @@ from bisect_tool.errors import (
     PackageNotFound,
     RevisionUnknown,
     SettingError,
+    StoreUnreachable,
     interrupted,
 )
 from bisect_tool.history.source import HistoryAccess, token_in
@@ -56,8 +58,12 @@ from bisect_tool.runs.thin_session import ThinSession
 from bisect_tool.runs.watch import Watch
 from bisect_tool.runs.weighing import Weigher
 from bisect_tool.search.together import Asking
-from bisect_tool.settings import Settings
+from bisect_tool.settings import Settings, without_secrets
 from bisect_tool.spec.reading import ReadSpec
+from bisect_tool.store.address import read_address
+from bisect_tool.store.database import Patience
+from bisect_tool.store.logs import SharedLogs
+from bisect_tool.store.outbox import Outbox
 from bisect_tool.store.results import Results, open_results
 
 
@@ -85,9 +91,20 @@ class Workshop:
         )
         return Means(access, history, self.uv, self.environ)
 
-    def results(self) -> Results:
-        """The results database, opened."""
-        return open_results(self.cache.database, lambda: exclusive(self.cache.locks / "database.lock"))
+    def results(self, tell: Callable[[str], None] = lambda _line: None) -> Results:
+        """The results database, opened; `tell` takes lines about a server that does not answer, or logs that stay here.
+
+        Raises what `open_results` raises.
+        """
+        settings, own = self.settings, self.cache.database
+        return open_results(
+            read_address(settings.store, own) if settings.store else own,
+            lambda: exclusive(self.cache.locks / "database.lock"),
+            patience=Patience(tell),
+            span=settings.lease,
+            logs=SharedLogs(settings.logs, tell) if settings.logs else None,
+            outbox=Outbox(self.cache.root) if settings.store else None,
+        )
 
     def environments(self) -> Environments:
         """The environments of the cache."""
@@ -125,7 +142,7 @@ def run_specs(
     Those of specs that `watch` has given up for a fault of their own are left out. Raises `Stopped` when the machine or the
     user ends it before the answers are complete; a `BisectError` when it cannot even begin.
     """
-    results = workshop.results()
+    results = workshop.results(lambda line: tell(events.Notice(line)))
     try:
         return _Run(workshop, results, wishes, tell, watch or Watch()).answer(specs)
     finally:
@@ -406,7 +423,9 @@ class _Run:
         )
         report = report_of(course.sessions, circumstances, history)
         for run in course.runs:
-            self.results.end_run(run, report.outcome, report.model_dump(mode="json"))
+            # Of a run that ends because the database is gone, what is known is told all the same.
+            with suppress(StoreUnreachable) if unfinished else nullcontext():
+                self.results.end_run(run, report.outcome, report.model_dump(mode="json"))
         self.tell(events.RunFinished(report.outcome))
         return report
 
@@ -453,6 +472,9 @@ def repeat_command(asked: Asked, settings: Settings) -> str:
     for name in ("index", "nightly_index", "repo", "wheelhouse"):
         if settings.sources[name].startswith("--"):
             words += [settings.sources[name], without_credentials(str(getattr(settings, name)))]
+    for name, address in (("store", settings.store), ("logs", settings.logs)):
+        if address and settings.sources[name].startswith("--"):
+            words += [settings.sources[name], without_secrets(address)]
     return shlex.join(words)
 
 

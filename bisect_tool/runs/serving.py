@@ -36,10 +36,12 @@ from bisect_tool.runs.report_words import failure_names, word_of
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.spending import Work
 from bisect_tool.runs.starting import Starting, needs_fresh
+from bisect_tool.runs.turns import Turns
 from bisect_tool.search.planner import Probe, Purpose
 from bisect_tool.search.states import Passing, State
 from bisect_tool.spec.repro import case_digest
 from bisect_tool.stopping import Cancelled
+from bisect_tool.store.leases import LeaseLost
 from bisect_tool.store.results import Results, StoredTrial
 from bisect_tool.trials.failure import MachineAtFault, Verdict
 from bisect_tool.trials.trial import FinishedTrial, Forking, TrialOrder
@@ -67,19 +69,26 @@ class Service:
     work: Work = field(default_factory=Work)
     waits_for: str = ""
     spare: Callable[[Session, Exception], bool] = lambda _session, _error: False
+    turns: Turns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.turns = Turns(self.results.leases, self.tell)
 
     def serve(self, session: Session, probe: Probe) -> Doing:
         """Open the environment of the probe's build and serve every session that wants it."""
         key = session.asked.environment_key(probe.build)
         try:
             with ExitStack() as stack:
+                if not (yield from self.turns.wait(stack, session, probe.build, self._waiting_for)):
+                    return
                 environment = yield from self._open(stack, session, probe.build)
                 stack.enter_context(self.starting.holding(environment))
                 for other in self.sessions:
                     chosen = probe if other is session and session.fault is None else None
-                    yield from self._spared(other, self._serve(other, key.digest, environment, chosen))
+                    with self.turns.losing(other):
+                        yield from self._spared(other, self._serve(other, key.digest, environment, chosen))
         except BuildUnusable as unusable:
-            self._mark_unusable(key.digest, str(unusable))
+            self._mark_unusable(key.digest, unusable)
         except (Cancelled, SlotLost):
             raise
         except Exception as error:
@@ -90,7 +99,7 @@ class Service:
         """`doing`, which serves `session`: a fault of that one alone does not end what the others want here."""
         try:
             yield from doing
-        except (Cancelled, SlotLost, BuildUnusable):
+        except (Cancelled, SlotLost, BuildUnusable, LeaseLost):
             raise
         except Exception as error:
             if not self.spare(session, error):
@@ -113,6 +122,7 @@ class Service:
         """
         try:
             with ExitStack() as stack:
+                yield from self.turns.wait(stack, session, number, self._waiting_for)
                 environment = yield from self._open(stack, session, number)
                 stack.enter_context(self.starting.holding(environment))
                 self._remember_health(session, number, environment)
@@ -122,7 +132,7 @@ class Service:
                         if len(session.seen[case, number]) < wanted:
                             yield from self._look_at(session, case, number, environment, turn)
         except BuildUnusable as unusable:
-            self._mark_unusable(session.asked.environment_key(number).digest, str(unusable))
+            self._mark_unusable(session.asked.environment_key(number).digest, unusable)
             raise
 
     def _look_at(self, session: Session, case: str, number: int, environment: Environment, turn: int) -> Doing:
@@ -156,13 +166,19 @@ class Service:
             self.ahead.allowance.fetched(session, number, self.work.fetched)
 
     def _serve(self, session: Session, digest: str, environment: Environment, chosen: Probe | None) -> Doing:
-        """Run everything that `session` wants of the open build, first what it was opened for."""
-        while (probe := chosen or session.wanted_in(digest)) is not None:
-            chosen = None
-            self._remember_health(session, probe.build, environment)
-            yield from self._run_cases(session, probe, environment)
-            if probe.purpose is not Purpose.VERIFY:
-                return
+        """Run everything that `session` wants of the open build, first what it was opened for.
+
+        What another host is at is left to that one.
+        """
+        with ExitStack() as stack:
+            while (probe := chosen or session.wanted_in(digest)) is not None:
+                chosen = None
+                if not self.turns.take(stack, session, probe.build):
+                    return
+                self._remember_health(session, probe.build, environment)
+                yield from self._run_cases(session, probe, environment)
+                if probe.purpose is not Purpose.VERIFY:
+                    return
 
     def _remember_health(self, session: Session, number: int, environment: Environment) -> None:
         subject = session.subject(number)
@@ -193,7 +209,8 @@ class Service:
             purpose = "control"
         lock = HoldLock(self.cache.locks / f"trial-{session.trial_key(case, probe.build)}.lock")
         with ExitStack() as stack:
-            yield from self._hold(stack, lock, "another run makes the same trial")
+            if not self.turns.are_shared:
+                yield from self._hold(stack, lock, "another run makes the same trial")
             if self._take_over(session, case, probe.build):
                 return
             if session.asked.has_metrics(case):
@@ -206,9 +223,12 @@ class Service:
                     )
                     yield from again
 
+    def _waiting_for(self, why: str) -> None:
+        self.waits_for = why
+
     def _hold(self, stack: ExitStack, lock: HoldLock, why: str) -> Doing:
         """Hold a lock until `stack` is closed."""
-        self.waits_for = why
+        self._waiting_for(why)
         held = yield lock
         if not isinstance(held, Held):
             raise TypeError(held)
@@ -256,7 +276,7 @@ class Service:
                 yield from self._hold(stack, lock, "another run measures on this machine")
                 yield from measure(session, case, number, environment, bench)
         except ReferenceUnusable as unusable:
-            self._mark_unusable(unusable.environment, str(unusable))
+            self._mark_unusable(unusable.environment, unusable.why)
             return
         for compared in session.seen[case, number][-1].compared:
             self.tell(events.Notice(f"{version}: {case}: {compared}"))
@@ -267,7 +287,7 @@ class Service:
         try:
             environment = yield from self._open(stack, session, number)
         except BuildUnusable as unusable:
-            raise ReferenceUnusable(session.asked.environment_key(number).digest, str(unusable)) from unusable
+            raise ReferenceUnusable(session.asked.environment_key(number).digest, unusable) from unusable
         self._remember_health(session, number, environment)
         return environment
 
@@ -280,9 +300,9 @@ class Service:
         digest = case_digest(asked.case(case), asked.spec)
         for build in {number, asked.reference(case)} if asked.has_metrics(case) else {number}:
             subject = session.subject(build)
-            for trial in self.results.trials_of(asked.repro.digest, subject.setting, asked.device.kind):
-                is_asked = trial.case_digest == digest and trial.subject.identity == subject.identity
-                if is_asked and trial.folder not in session.taken:
+            about = {"case_digest": digest, "identity": subject.identity}
+            for trial in self.results.trials_of(asked.repro.digest, subject.setting, asked.device.kind, **about):
+                if trial.folder not in session.taken:
                     session.take(case, build, trial)
         return len(session.seen[case, number]) > known
 
@@ -337,8 +357,9 @@ class Service:
             folder=str(finished.folder.relative_to(self.cache.root)),
             command=finished.command,
             duration=observation.duration,
+            log=self.results.keep_log(finished.folder),
         )
-        self.results.add_trial(trial)
+        self.results.add_trial(trial, self.turns.lease_of(session))
         session.take(case, number, trial)
         session.trials_made += 1
         if note is None:  # a comparison is told as a whole
@@ -351,11 +372,13 @@ class Service:
         name = failure_name(session, state)
         self.tell(events.TrialFinished(version, case, word_of(state), name, seconds, stored=False, slot=self.slot))
 
-    def _mark_unusable(self, environment_digest: str, reason: str) -> None:
+    def _mark_unusable(self, environment_digest: str, unusable: BuildUnusable) -> None:
+        reason = str(unusable)
         for session in self.sessions:
             for number, build in enumerate(session.asked.builds):
                 if session.asked.environment_key(number).digest == environment_digest:
-                    self.results.add_unusable(session.subject(number), build.package, build.version, reason)
+                    host = session.host if unusable.is_of_host else ""
+                    self.results.add_unusable(session.subject(number), build.package, build.version, reason, host)
                     self.tell(events.Untestable(build.version, reason))
                     if not session.stand_in(number, reason):
                         session.broken[number] = reason

@@ -31,7 +31,9 @@ from bisect_tool.search.states import Hint, NoVerdict, Result, State
 from bisect_tool.search.together import Asking
 from bisect_tool.search.wants import Wants, wants_of
 from bisect_tool.spec.repro import case_digest
-from bisect_tool.store.results import Results, StoredTrial, Subject
+from bisect_tool.store.gathered import Gathered
+from bisect_tool.store.hosts import host_kind
+from bisect_tool.store.results import Results, StoredTrial, Subject, Topic
 from bisect_tool.trials.failure import CannotJudge, Failed, FoundFailure, MachineAtFault, Verdict
 from bisect_tool.trials.overlay import misfit
 
@@ -40,7 +42,7 @@ from bisect_tool.trials.overlay import misfit
 class SeenTrial:
     """One trial of a case on a build, as the report needs it; a comparison counts as one, and says what it `compared`.
 
-    `warm`: it was forked, see `bisect_tool.runs.starting`.
+    `warm`: it was forked, see `bisect_tool.runs.starting`. `kept` is the address of its log where logs are shared.
     """
 
     verdict: Verdict
@@ -49,6 +51,12 @@ class SeenTrial:
     command: str
     compared: tuple[Compared, ...] = ()
     warm: bool = False
+    kept: str | None = None
+
+    @property
+    def log(self) -> str:
+        """Where its log is: an address in the shared place, else a path in the cache of this host."""
+        return self.kept or f"{self.folder}/log.txt"
 
 
 @dataclass(slots=True)
@@ -59,6 +67,7 @@ class Session:
     are here ahead of need, by digest: no decision takes notice of them. `hints` and `thin` are what a thin search before this
     one has left (`scouting`); `waits`: another one is to come before a second look. `fresh_only` says why trials that were
     forked do not count; empty as long as they do. `fault` is what has ended this question alone: it wants nothing more.
+    `turns_lost`: how often another host has taken work of this one over.
     """
 
     asked: Asked
@@ -79,6 +88,7 @@ class Session:
     waits: bool = False
     fresh_only: str = ""
     fault: Exception | None = None
+    turns_lost: int = 0
     comparisons: Comparisons = field(init=False)
     late: LateErrors = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
@@ -90,17 +100,23 @@ class Session:
         self.comparisons = Comparisons(self.asked, self.trial_key)
         self.late = LateErrors(self.asked.spec.failures)
 
-    def load(self) -> None:
-        """Take over what the store knows, unless the question is to be asked afresh."""
+    def load(self, known: Gathered | None = None) -> None:
+        """Take over what the store knows, unless the question is to be asked afresh; `known` was read from it before."""
         asked = self.asked
         self._ids = {build.identity: number for number, build in enumerate(asked.builds)}
         for setting in asked.settings:
-            self._load_builds(setting)
+            self._load_builds(setting, known or self.results)
             if not asked.wishes.fresh:
-                self._load_trials(setting)
+                self._load_trials(setting, known or self.results)
         for number, reason in list(self.broken.items()):
             if self.stand_in(number, reason):
                 return  # which has loaded everything again
+
+    def catch_up(self) -> bool:
+        """Take over what other hosts have learned since; whether that was anything."""
+        before = set(self.taken), dict(self.broken), [build.identity for build in self.asked.builds]
+        self.load()
+        return before != (self.taken, self.broken, [build.identity for build in self.asked.builds])
 
     def stand_in(self, number: int, reason: str) -> bool:
         """Take another build of the same commit for one that cannot be used, for `reason`; False when there is none."""
@@ -172,24 +188,31 @@ class Session:
         self.broken.clear()
         self.load()
 
-    def _load_builds(self, setting: str) -> None:
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        """What the store is asked for: see `Results.gather`."""
+        asked = self.asked
+        return tuple(Topic(asked.repro.digest, setting, asked.device.kind) for setting in asked.settings)
+
+    def _load_builds(self, setting: str, known: Results | Gathered) -> None:
         kind = self.asked.device.kind
         wishes = self.asked.wishes
         if (wishes.retry_untestable or wishes.fresh) and setting not in self._forgotten:
             self._forgotten.add(setting)
-            self.results.forget_unusable(setting, kind)
-        self.healths |= self.results.healths(setting, kind)
-        for identity, reason in self.results.unusable(setting, kind).items():
+            self.results.forget_unusable(setting, kind, self._ids)
+            known = self.results
+        self.healths |= known.healths(setting, kind)
+        for identity, reason in known.unusable(setting, kind, self.host).items():
             number = self._number(identity, setting)
             if number is not None:
                 self.broken[number] = reason
 
-    def _load_trials(self, setting: str) -> None:
+    def _load_trials(self, setting: str, known: Results | Gathered) -> None:
         asked = self.asked
         names = {case_digest(case, asked.spec): case.name for case in asked.spec.cases}
-        for trial in self.results.trials_of(asked.repro.digest, setting, asked.device.kind):
+        for trial in known.trials_of(asked.repro.digest, setting, asked.device.kind):
             number = self._number(trial.subject.identity, setting)
-            if number is not None and trial.case_digest in names:
+            if number is not None and trial.case_digest in names and trial.folder not in self.taken:
                 self.take(names[trial.case_digest], number, trial)
 
     def _number(self, identity: str, setting: str) -> int | None:
@@ -208,14 +231,16 @@ class Session:
         # Of a case on a build one fork counts at most, also when runs that were cut short have left more.
         if warm and (self.fresh_only or any(one.warm for one in self.seen[case, build])):
             return verdict
-        seen = SeenTrial(verdict, trial.duration, trial.folder, trial.command, warm=warm)
+        seen = SeenTrial(verdict, trial.duration, trial.folder, trial.command, warm=warm, kept=trial.log)
         if self.asked.has_metrics(case):
             finished = self.comparisons.take(case, build, trial, verdict)
             if finished is None:
                 return verdict
             build, verdict = finished.build, finished.verdict
             shown = finished.shown
-            seen = SeenTrial(verdict, finished.duration, shown.folder, shown.command, finished.compared)
+            seen = SeenTrial(
+                verdict, finished.duration, shown.folder, shown.command, finished.compared, kept=shown.kept
+            )
         self.seen[case, build].append(seen)
         if isinstance(verdict, Failed):
             for failure in verdict.failures:
@@ -253,6 +278,17 @@ class Session:
     def subject(self, build: int) -> Subject:
         """What results about a build are stored under."""
         return Subject(self.asked.builds[build].identity, self.asked.setting_of(build), self.asked.device.kind)
+
+    @property
+    def host(self) -> str:
+        """The kind of this host: what it finds of builds is true of others of this kind."""
+        return host_kind(self.asked.device.driver)
+
+    def turn_key(self, build: int) -> str:
+        """A name for "this repro on this build", whatever the cases: what one host at a time works on."""
+        asked = self.asked
+        parts = (asked.repro.digest, asked.builds[build].identity, asked.setting_of(build), asked.device.kind)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
     def trial_key(self, case: str, build: int) -> str:
         """A name for "this case on this build", the same in every process."""

@@ -15,7 +15,7 @@ from bisect_tool.builds.channel import Access, Channel, open_channel
 from bisect_tool.builds.fitting import target_for
 from bisect_tool.environments.environment import EnvironmentKey
 from bisect_tool.environments.holding import held_requirements
-from bisect_tool.environments.interpreter import Interpreter, find_interpreter, spare_pythons
+from bisect_tool.environments.interpreter import Interpreter, find_interpreter, packages_digest, spare_pythons
 from bisect_tool.environments.uv import Uv
 from bisect_tool.history.nightlies import NightlyMap
 from bisect_tool.history.projects import Project, known_project, read_source
@@ -147,7 +147,8 @@ class Survey:
         return tuple(self._setting(self.interpreters[python]) for python in used)
 
     def _setting(self, interpreter: Interpreter) -> str:
-        base = f"system:{interpreter.path}" if self.spec.base == "system" else "isolated"
+        # What the base holds, not where it lies: two hosts have other paths, and one path other packages after an update.
+        base = f"system:{packages_digest(interpreter.path)}" if self.spec.base == "system" else "isolated"
         more = [f"hold:{text}" for text in sorted(self.held)] + [f"as-is:{text}" for text in sorted(self.spec.as_is)]
         parts = (interpreter.identity, *sorted(self.spec.requires), base, *more)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -2,261 +2,252 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from sqlalchemy import Engine, create_engine, delete, event, insert, select, update
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy import Connection, Engine, Table, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
-from bisect_tool.errors import BisectError, CacheBroken, CacheNotWritable, DiskFull
+from bisect_tool.errors import StoreUnreachable
 from bisect_tool.store import tables
-from bisect_tool.store.schema import bring_up_to_date
+from bisect_tool.store.address import StoreAddress, file_address
+from bisect_tool.store.database import Database, Patience, open_database
+from bisect_tool.store.gathered import Gathered, in_parts
+from bisect_tool.store.leases import Lease, LeaseKeeper, keep
+from bisect_tool.store.logs import SharedLogs
+from bisect_tool.store.outbox import Outbox
+from bisect_tool.store.records import COLUMNS, StoredRun, StoredTrial, Subject, Topic, now, row_of, storable, trial_of
 
-NO_ROOM = 1_000_000  # bytes; with less than this a failed write is blamed on the disk
-BUSY = 60.0  # seconds that one process waits for another one's write
+__all__ = ["Results", "StoredRun", "StoredTrial", "Subject", "Topic", "open_results"]
 
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What a result is about, besides the repro: content of the wheel, setting, kind of device (see `tables`)."""
-
-    identity: str
-    setting: str
-    device: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoredTrial:
-    """One trial as it is stored. `observation` are plain values; `folder` is relative to the cache."""
-
-    subject: Subject
-    repro: str
-    case_digest: str
-    case_name: str
-    package: str
-    version: str
-    observation: Mapping[str, Any]
-    folder: str
-    command: str
-    duration: float
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A run of a spec; `started` in UTC; `outcome` is None when it never came to a report."""
-
-    id: str
-    spec: str
-    package: str
-    started: str
-    outcome: str | None
+_TRIALS = select(*(tables.trials.c[name] for name in COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The open database."""
+    """The open database.
 
-    engine: Engine
-    path: Path
+    `leases` keeps hosts apart that share it; None for the file of a cache, which locks in that cache keep apart. `logs` is
+    where the logs of trials are copied to; None: they stay in the cache. `outbox` keeps trials that cannot be stored now; None:
+    nothing does.
+    """
 
-    def trials_of(self, repro: str, setting: str, device: str) -> list[StoredTrial]:
-        """All trials of a repro, in the order in which they ended."""
+    database: Database
+    leases: LeaseKeeper | None = None
+    logs: SharedLogs | None = None
+    outbox: Outbox | None = None
+
+    @property
+    def address(self) -> StoreAddress:
+        """Where it is."""
+        return self.database.address
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the database."""
+        return self.database.engine
+
+    def trials_of(
+        self, repro: str, setting: str, device: str, *, case_digest: str | None = None, identity: str | None = None
+    ) -> list[StoredTrial]:
+        """All trials of a repro, or of one case and build, in the order in which they ended."""
         table = tables.trials
+        query = _TRIALS.where(table.c.repro == repro, table.c.setting == setting, table.c.device == device)
+        if case_digest is not None:
+            query = query.where(table.c.case_digest == case_digest)
+        if identity is not None:
+            query = query.where(table.c.identity == identity)
+        return self.database.read(
+            lambda connection: [trial_of(row) for row in connection.execute(query.order_by(table.c.id))]
+        )
+
+    def gather(self, topics: Iterable[Topic], host: str = "") -> Gathered:
+        """What is known about many questions, in few queries; `host` is as in `unusable`.
+
+        All of it is in memory: about 3 kB for each trial. Whoever has thousands of questions asks for some hundred at a time.
+        """
+        wanted = tuple(dict.fromkeys(topics))
+        repros: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for topic in wanted:
+            repros[topic.setting, topic.device].append(topic.repro)
+        trials: dict[Topic, list[StoredTrial]] = {topic: [] for topic in wanted}
+        for (setting, device), of_these in repros.items():
+            for part in in_parts(of_these):
+                for trial in self._trials_of_repros(part, setting, device):
+                    trials[Topic(trial.repro, setting, device)].append(trial)
+        return Gathered(
+            trials,
+            {where: self.unusable(*where, host) for where in repros},
+            {where: self.healths(*where) for where in repros},
+        )
+
+    def add_trial(self, trial: StoredTrial, lease: Lease | None = None) -> None:
+        """Store a trial; on the disk when this returns. One that a server could not be told lies in the outbox.
+
+        With `lease` only as long as that is held: raises `LeaseLost` when another host has taken the work over.
+        """
+        row = row_of(trial)
+
+        def add(connection: Connection) -> bool:
+            if lease is not None:
+                keep(connection, lease, self.database.now())
+            connection.execute(insert(tables.trials), row)
+            return True
+
+        def is_there(connection: Connection) -> bool | None:
+            columns = ("repro", "setting", "device", "case_digest", "identity", "folder")
+            same = (tables.trials.c[name] == row[name] for name in columns)
+            return connection.execute(select(tables.trials.c.id).where(*same)).first() is not None or None
+
+        try:
+            self.database.write(add, was_done=is_there)
+        except (StoreUnreachable, KeyboardInterrupt):
+            if self.outbox is not None:
+                self.outbox.keep(trial, self.address)
+            raise
+
+    def send_kept(self) -> None:
+        """Store what lies in the outbox; but not what another host has found out in the meantime."""
+        if self.outbox is None:
+            return
+        for path, trial in self.outbox.kept(self.address):
+            subject = trial.subject
+            about = {"case_digest": trial.case_digest, "identity": subject.identity}
+            known = self.trials_of(trial.repro, subject.setting, subject.device, **about)
+            is_known = any(one.folder == trial.folder or not self.outbox.is_own(one.folder) for one in known)
+            if not is_known:
+                self.add_trial(trial)
+            path.unlink(missing_ok=True)
+
+    def keep_log(self, folder: Path) -> str | None:
+        """Copy what a trial left in `folder` to where logs are shared; gives the address of its log, None without one."""
+        return None if self.logs is None else self.logs.keep(folder)
+
+    def unusable(self, setting: str, device: str, host: str = "") -> dict[str, str]:
+        """The builds that cannot be used, by identity, with the reason.
+
+        What is true everywhere, and what hosts of the kind `host` found (`bisect_tool.store.hosts`).
+        """
+        table = tables.unusable
         query = (
-            select(table)
-            .where(table.c.repro == repro, table.c.setting == setting, table.c.device == device)
+            select(table.c.identity, table.c.reason)
+            .where(table.c.setting == setting, table.c.device == device, table.c.host.in_({"", host}))
             .order_by(table.c.id)
         )
-        with self._explained(), self.engine.connect() as connection:
-            return [_stored(row._mapping) for row in connection.execute(query)]  # noqa: SLF001  SQLAlchemy's public name
+        return self.database.read(lambda connection: {row.identity: row.reason for row in connection.execute(query)})
 
-    def add_trial(self, trial: StoredTrial) -> None:
-        """Store a trial; on the disk when this returns."""
-        row = {
-            "repro": trial.repro,
-            "case_digest": trial.case_digest,
-            "identity": trial.subject.identity,
-            "setting": trial.subject.setting,
-            "device": trial.subject.device,
-            "case_name": trial.case_name,
-            "package": trial.package,
-            "version": trial.version,
-            "observation": dict(trial.observation),
-            "folder": trial.folder,
-            "command": trial.command,
-            "finished": now(),
-            "duration": trial.duration,
-        }
-        with self._explained(), self.engine.begin() as connection:
-            connection.execute(insert(tables.trials), {name: _storable(value) for name, value in row.items()})
+    def add_unusable(self, subject: Subject, package: str, version: str, reason: str, host: str = "") -> None:
+        """Remember that a build cannot be used; with `host` only on hosts of that kind."""
+        row = {"package": package, "version": version, "reason": storable(reason), "found": now()}
+        self._put(tables.unusable, {**_key(subject), "host": host}, row)
 
-    def unusable(self, setting: str, device: str) -> dict[str, str]:
-        """The builds that cannot be used, by identity, with the reason."""
+    def forget_unusable(self, setting: str, device: str, identities: Iterable[str]) -> None:
+        """Forget that these builds cannot be used, so that they are tried again."""
         table = tables.unusable
-        query = select(table.c.identity, table.c.reason).where(table.c.setting == setting, table.c.device == device)
-        with self._explained(), self.engine.connect() as connection:
-            return {row.identity: row.reason for row in connection.execute(query)}
-
-    def add_unusable(self, subject: Subject, package: str, version: str, reason: str) -> None:
-        """Remember that a build cannot be used."""
-        row = {"package": package, "version": version, "reason": reason, "found": now()}
-        self._replace(tables.unusable, subject, row)
-
-    def forget_unusable(self, setting: str, device: str) -> None:
-        """Forget which builds cannot be used, so that they are tried again."""
-        table = tables.unusable
-        with self._explained(), self.engine.begin() as connection:
-            connection.execute(delete(table).where(table.c.setting == setting, table.c.device == device))
+        for part in in_parts(identities):
+            gone = delete(table).where(table.c.setting == setting, table.c.device == device, table.c.identity.in_(part))
+            self.database.write(lambda connection, gone=gone: connection.execute(gone))  # type: ignore[misc]
 
     def healths(self, setting: str, device: str) -> dict[str, dict[str, Any]]:
         """What the proven environments held, by the identity of the build."""
         table = tables.healths
         query = select(table.c.identity, table.c.health).where(table.c.setting == setting, table.c.device == device)
-        with self._explained(), self.engine.connect() as connection:
-            return {row.identity: dict(row.health) for row in connection.execute(query)}
+        return self.database.read(
+            lambda connection: {row.identity: dict(row.health) for row in connection.execute(query)}
+        )
 
     def add_health(self, subject: Subject, health: Mapping[str, Any]) -> None:
         """Remember what an environment holds."""
-        self._replace(tables.healths, subject, {"health": dict(health), "found": now()})
+        self._put(tables.healths, _key(subject), {"health": dict(health), "found": now()})
 
     def start_run(self, run: str, *, spec: str, repro: str, package: str) -> None:
         """Note that a run has begun."""
         row = {"id": run, "spec": spec, "repro": repro, "package": package, "started": now()}
-        with self._explained(), self.engine.begin() as connection:
-            connection.execute(insert(tables.runs), row)
+        self._put(tables.runs, {"id": run}, row)
 
     def end_run(self, run: str, outcome: str, report: Mapping[str, Any]) -> None:
         """Keep the report of a run."""
-        table = tables.runs
-        with self._explained(), self.engine.begin() as connection:
-            connection.execute(
-                update(table).where(table.c.id == run).values(outcome=outcome, report=dict(report), ended=now())
-            )
+        ended = update(tables.runs).where(tables.runs.c.id == run)
+        ended = ended.values(outcome=outcome, report=dict(report), ended=now())
+        self.database.write(lambda connection: connection.execute(ended))
 
     def add_decision(self, run: str, number: int, line: str) -> None:
         """Keep a line of the record of a run."""
-        with self._explained(), self.engine.begin() as connection:
-            connection.execute(insert(tables.decisions), {"run": run, "number": number, "line": _storable(line)})
+        self._put(tables.decisions, {"run": run, "number": number}, {"line": storable(line)})
 
     def decisions(self, run: str) -> list[str]:
         """The record of a run, line by line; empty when it has none."""
         table = tables.decisions
         query = select(table.c.line).where(table.c.run == run).order_by(table.c.number)
-        with self._explained(), self.engine.connect() as connection:
-            return [row.line for row in connection.execute(query)]
+        return self.database.read(lambda connection: [row.line for row in connection.execute(query)])
 
-    def runs(self) -> list[StoredRun]:
-        """All runs, newest first."""
+    def runs(self, *, most: int | None = None, repro: str | None = None) -> list[StoredRun]:
+        """Runs, newest first: all of them, the `most` newest, those of a repro."""
         table = tables.runs
-        query = select(table).order_by(table.c.started.desc(), table.c.id)
-        with self._explained(), self.engine.connect() as connection:
-            return [
-                StoredRun(row.id, row.spec, row.package, row.started, row.outcome) for row in connection.execute(query)
-            ]
+        query = select(table.c.id, table.c.spec, table.c.package, table.c.started, table.c.outcome)
+        if repro is not None:
+            query = query.where(table.c.repro == repro)
+        query = query.order_by(table.c.started.desc(), table.c.id).limit(most)
+        return self.database.read(lambda connection: [StoredRun(*row) for row in connection.execute(query)])
 
     def report_of(self, run: str) -> dict[str, Any] | None:
         """The report of a run as it was kept; None when the run never came to one."""
-        table = tables.runs
-        with self._explained(), self.engine.connect() as connection:
-            found = connection.execute(select(table.c.report).where(table.c.id == run)).scalar_one_or_none()
+        query = select(tables.runs.c.report).where(tables.runs.c.id == run)
+        found = self.database.read(lambda connection: connection.execute(query).scalar_one_or_none())
         return None if found is None else dict(found)
 
     def close(self) -> None:
-        """Close every connection."""
-        self.engine.dispose()
+        """Let go of everything that is held, and close every connection."""
+        if self.leases is not None:
+            self.leases.close()
+        self.database.close()
 
-    def _replace(self, table: Any, subject: Subject, row: Mapping[str, Any]) -> None:
-        key = {"identity": subject.identity, "setting": subject.setting, "device": subject.device}
-        with self._explained(), self.engine.begin() as connection:
-            connection.execute(delete(table).where(*(table.c[name] == value for name, value in key.items())))
-            connection.execute(insert(table), {**key, **row})
+    def __enter__(self) -> Self:
+        return self
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except DatabaseError as error:
-            raise explain(error, self.path) from error
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _trials_of_repros(self, repros: list[str], setting: str, device: str) -> list[StoredTrial]:
+        table = tables.trials
+        query = _TRIALS.where(table.c.repro.in_(repros), table.c.setting == setting, table.c.device == device).order_by(
+            table.c.id
+        )
+        return self.database.read(lambda connection: [trial_of(row) for row in connection.execute(query)])
+
+    def _put(self, table: Table, key: Mapping[str, Any], row: Mapping[str, Any]) -> None:
+        """Make the row of `key`, or write it anew: also when another host does the same at the same moment."""
+        dialect = postgresql if self.database.is_server else sqlite
+        put = dialect.insert(table).values(**key, **{name: value for name, value in row.items() if name not in key})
+        put = put.on_conflict_do_update(index_elements=list(key), set_={name: put.excluded[name] for name in row})
+        self.database.write(lambda connection: connection.execute(put))
 
 
-def open_results(path: Path, lock: Callable[[], AbstractContextManager[None]]) -> Results:
-    """Open the database at `path`, made and migrated where needed.
+def _key(subject: Subject) -> dict[str, str]:
+    return {"identity": subject.identity, "setting": subject.setting, "device": subject.device}
 
-    Raises `CacheBroken`, `CacheNotWritable`, `CacheTooNew`, `DiskFull`.
+
+def open_results(
+    place: Path | StoreAddress,
+    lock: Callable[[], AbstractContextManager[None]],
+    *,
+    patience: Patience | None = None,
+    span: float | None = None,
+    logs: SharedLogs | None = None,
+    outbox: Outbox | None = None,
+) -> Results:
+    """Open the database at `place`, made and migrated where needed; a path is that of the file of a cache.
+
+    `span` is how many seconds after its last sign of life the work of a host is taken over; see `leases`, `logs`,
+    `outbox`.
+    Raises `CacheBroken`, `CacheNotWritable`, `CacheTooNew`, `DiskFull`, `StoreUnreachable`; `SettingError` without the driver.
     """
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY})
-    event.listen(engine, "connect", _set_up)
-    try:
-        bring_up_to_date(engine, lock)
-    except DatabaseError as error:
-        engine.dispose()
-        raise explain(error, path) from error
-    except BaseException:
-        engine.dispose()
-        raise
-    return Results(engine, path)
-
-
-def explain(error: DatabaseError, path: Path) -> BisectError:
-    """A database error in words of this tool."""
-    text = str(error.orig)
-    # SQLite reports a write-ahead log that cannot grow as a mere "disk I/O error".
-    if "full" in text or ("I/O error" in text and shutil.disk_usage(path.parent).free < NO_ROOM):
-        return DiskFull(
-            "no space is left for the results database",
-            where=str(path),
-            advice="make room with `bisect cache prune`, then run the same command again",
-        )
-    if "readonly" in text or "unable to open" in text:
-        return CacheNotWritable(
-            f"the results database cannot be written: {text}",
-            where=str(path),
-            advice="name another folder with --cache",
-        )
-    if isinstance(error, OperationalError) and "locked" in text:
-        return CacheNotWritable(
-            f"another process has held the results database for more than {BUSY:.0f} s",
-            where=str(path),
-            advice="wait for it, or name another folder with --cache",
-        )
-    return CacheBroken(
-        f"the results database cannot be read: {text}",
-        where=str(path),
-        advice="move the file away; its results are lost, but environments and logs stay",
-    )
-
-
-def now() -> str:
-    """The time, UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _storable(value: Any) -> Any:
-    """Names of files need not be text, and SQLite takes nothing else; what is no character shows as its escape."""
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
-
-
-def _set_up(connection: Any, _record: object) -> None:
-    # WAL lets other processes read while one writes; FULL makes a commit survive a power cut, not only a kill.
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _stored(row: Mapping[Any, Any]) -> StoredTrial:
-    return StoredTrial(
-        subject=Subject(row["identity"], row["setting"], row["device"]),
-        repro=row["repro"],
-        case_digest=row["case_digest"],
-        case_name=row["case_name"],
-        package=row["package"],
-        version=row["version"],
-        observation=row["observation"],
-        folder=row["folder"],
-        command=row["command"],
-        duration=row["duration"],
-    )
+    address = file_address(place) if isinstance(place, Path) else place
+    database = open_database(address, lock, patience or Patience())
+    results = Results(database, None if address.is_own else LeaseKeeper(database, span), logs, outbox)
+    results.send_kept()
+    return results

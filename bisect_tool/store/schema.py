@@ -11,11 +11,12 @@ from sqlalchemy import Connection, Engine, inspect, text
 from bisect_tool.errors import CacheTooNew
 
 MIGRATIONS = Path(__file__).with_name("migrations")
-NEWEST = "0002"
+NEWEST = "0004"
+_LOCK = 7_402_159_936_114_503_981  # of this tool, among the advisory locks of a PostgreSQL database
 
 
-def bring_up_to_date(engine: Engine, lock: Callable[[], AbstractContextManager[None]]) -> None:
-    """Run the migrations that are missing, one process at a time.
+def bring_up_to_date(engine: Engine, lock: Callable[[], AbstractContextManager[None]], where: str) -> None:
+    """Run the migrations that are missing, one process at a time: on a server over all hosts. `where` is for people.
 
     Raises `CacheTooNew` for a database of a newer version.
     """
@@ -23,16 +24,27 @@ def bring_up_to_date(engine: Engine, lock: Callable[[], AbstractContextManager[N
         if _version(connection) == NEWEST:
             return
     with lock(), engine.connect() as connection:
+        _begin(connection)
         version = _version(connection)
         if version == NEWEST:
             return
         if version is not None and not _known(version):
             raise CacheTooNew(
                 f"the results database has schema {version}, this version knows schemas up to {NEWEST}",
-                where=str(engine.url.database),
-                advice="update bisect, or name another folder with --cache",
+                where=where,
+                advice="update bisect, or name another folder with --cache or another address with --store",
             )
         _upgrade(connection)
+
+
+def _begin(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        # Python's sqlite3 opens no transaction before a CREATE TABLE: without this, a kill in the middle leaves half a
+        # schema.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        # Released by the server at the end of the transaction, by whatever cause it ends.
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
 
 
 def _version(connection: Connection) -> str | None:
@@ -53,7 +65,5 @@ def _upgrade(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.attributes["connection"] = connection
-    # Python's sqlite3 opens no transaction before a CREATE TABLE: without this, a kill in the middle leaves half a schema.
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
     command.upgrade(config, "head")
     connection.commit()

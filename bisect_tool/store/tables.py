@@ -10,6 +10,12 @@ metadata = MetaData(naming_convention={
     "pk": "pk_%(table_name)s",
 })  # fmt: skip
 
+
+def _text(length: int) -> String:
+    """Text of any length. SQLite does not look at the length; what databases were made with stays the same there."""
+    return String(length).with_variant(Text(), "postgresql")
+
+
 # What a result depends on: the content of the repro, the case, the content of the wheel, the setting (interpreter, extra
 # requirements, base) and the kind of device.
 trials = Table(
@@ -18,33 +24,37 @@ trials = Table(
     Column("id", Integer, primary_key=True),
     Column("repro", String(64), nullable=False),
     Column("case_digest", String(64), nullable=False),
-    Column("identity", String(200), nullable=False),
+    Column("identity", _text(200), nullable=False),
     Column("setting", String(64), nullable=False),
-    Column("device", String(100), nullable=False),
-    Column("case_name", String(100), nullable=False),
-    Column("package", String(100), nullable=False),
-    Column("version", String(100), nullable=False),
+    Column("device", _text(100), nullable=False),
+    Column("case_name", _text(100), nullable=False),
+    Column("package", _text(100), nullable=False),
+    Column("version", _text(100), nullable=False),
     Column("observation", JSON, nullable=False),
     Column("folder", Text, nullable=False),
     Column("command", Text, nullable=False),
     Column("finished", String(32), nullable=False),
     Column("duration", Float, nullable=False),
+    Column("log", Text),
     Index(None, "repro", "setting", "device", "case_digest", "identity"),
 )
 
-# Builds that cannot be installed or proven, so that they are not tried again.
+# Builds that cannot be installed or proven, so that they are not tried again. `host` is empty for what is true everywhere, else
+# it names the kind of host (`bisect_tool.store.hosts`) that showed it.
 unusable = Table(
     "unusable",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("identity", String(200), nullable=False),
+    Column("identity", _text(200), nullable=False),
     Column("setting", String(64), nullable=False),
-    Column("device", String(100), nullable=False),
-    Column("package", String(100), nullable=False),
-    Column("version", String(100), nullable=False),
+    Column("device", _text(100), nullable=False),
+    Column("package", _text(100), nullable=False),
+    Column("version", _text(100), nullable=False),
     Column("reason", Text, nullable=False),
     Column("found", String(32), nullable=False),
-    UniqueConstraint("identity", "setting", "device"),
+    Column("host", String(64), nullable=False, server_default=""),
+    UniqueConstraint("identity", "setting", "device", "host"),
+    Index(None, "setting", "device"),
 )
 
 # What an environment held when it was proven: for the report, also after the environment is gone.
@@ -52,12 +62,13 @@ healths = Table(
     "healths",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("identity", String(200), nullable=False),
+    Column("identity", _text(200), nullable=False),
     Column("setting", String(64), nullable=False),
-    Column("device", String(100), nullable=False),
+    Column("device", _text(100), nullable=False),
     Column("health", JSON, nullable=False),
     Column("found", String(32), nullable=False),
     UniqueConstraint("identity", "setting", "device"),
+    Index(None, "setting", "device"),
 )
 
 # One row for each run of a spec, with its report once it has one.
@@ -65,13 +76,15 @@ runs = Table(
     "runs",
     metadata,
     Column("id", String(32), primary_key=True),
-    Column("spec", String(100), nullable=False),
+    Column("spec", _text(100), nullable=False),
     Column("repro", String(64), nullable=False),
-    Column("package", String(100), nullable=False),
+    Column("package", _text(100), nullable=False),
     Column("started", String(32), nullable=False),
     Column("ended", String(32)),
     Column("outcome", String(32)),
     Column("report", JSON),
+    Index(None, "repro", "started"),
+    Index(None, "started"),
 )
 
 # Every decision of a run, as `bisect_tool.search.record` writes it: text, because it is compared to the byte. Specs that were
@@ -84,4 +97,19 @@ decisions = Table(
     Column("number", Integer, nullable=False),
     Column("line", Text, nullable=False),
     UniqueConstraint("run", "number"),
+)
+
+# Who works on what, where several hosts share the database (`bisect_tool.store.leases`). Times are those of the clock of the
+# database, in seconds since 1970; a lease whose last beat is more than `span` seconds ago may be taken over.
+leases = Table(
+    "leases",
+    metadata,
+    Column("key", String(64), primary_key=True),
+    Column("owner", String(64), nullable=False),
+    Column("host", Text, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("about", Text, nullable=False),
+    Column("taken", Float, nullable=False),
+    Column("beat", Float, nullable=False),
+    Column("span", Float, nullable=False),
 )

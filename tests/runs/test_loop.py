@@ -50,7 +50,9 @@ def run(results: Results, histories: Sequence[History], slots: int, seed: int, *
     holes = frozenset[int]().union(*(history.holes for history in histories))
     states = {case: row for history in histories for case, row in history.states.items()}
     executor = ScriptedExecutor(History(states, holes), slots, random.Random(seed), **more)
-    return Run(histories, results.path.parent, results, executor, ahead, name=name)
+    path = results.address.path
+    assert path is not None
+    return Run(histories, path.parent, results, executor, ahead, name=name)
 
 
 def _forget(results: Results) -> None:

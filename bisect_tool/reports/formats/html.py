@@ -54,7 +54,9 @@ def render(report: Report) -> str:
 
 
 def log_address(log: str, cache: str) -> str:
-    """The address of a log: a file of the cache, where the report says which."""
+    """The address of a log: a file of the cache, where the report says which, or where logs are shared."""
+    if re.match(r"^[a-z][a-z0-9+.-]*://", log):
+        return quote(log, safe="/:?&=%#@+,;~")
     path = PurePosixPath(cache) / log if cache else PurePosixPath(log)
     return f"file://{quote(str(path))}" if path.is_absolute() else quote(str(path))
 

@@ -52,11 +52,20 @@ class Variation:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What a trial of a variation showed; `folder` is relative to the cache. `stored`: it was known before."""
+    """What a trial of a variation showed; `folder` is relative to the cache. `stored`: it was known before.
+
+    `kept` is the address of its log where logs are shared.
+    """
 
     verdict: Verdict
     folder: str
     stored: bool = False
+    kept: str | None = None
+
+    @property
+    def log(self) -> str:
+        """Where its log is."""
+        return self.kept or f"{self.folder}/log.txt"
 
 
 def switching(name: str, switch: Mapping[str, object]) -> Variation:
@@ -128,7 +137,7 @@ class Bench:
                 if variation.switches and not (folder / "observation.json").is_file():
                     continue
                 verdict = verdict_of(from_values(trial.observation), asked.spec.failures)
-                return Tried(self._believed(verdict, folder, variation), trial.folder, stored=True)
+                return Tried(self._believed(verdict, folder, variation), trial.folder, stored=True, kept=trial.log)
         return None
 
     def _run(
@@ -151,6 +160,7 @@ class Bench:
         relative = str(folder.relative_to(self.cache.root))
         if isinstance(verdict, MachineAtFault):
             return Tried(verdict, relative)
+        kept = self.session.results.keep_log(folder)
         self.session.results.add_trial(
             StoredTrial(
                 subject=self.session.subject(number),
@@ -163,9 +173,10 @@ class Bench:
                 folder=relative,
                 command=finished.command,
                 duration=observation.duration,
+                log=kept,
             )
         )
-        return Tried(self._believed(verdict, folder, variation), relative)
+        return Tried(self._believed(verdict, folder, variation), relative, kept=kept)
 
     def _hook(self, variables: Mapping[str, str]) -> str:
         """The path that makes Python load the hook, before what the spec itself puts there."""

@@ -73,7 +73,7 @@ class Visit:
 
     def _rung(self, number: int, name: str, tried: Tried) -> RungPart:
         shown, detail = self.scene.shown(tried)
-        label, log = self.scene.label(number), f"{tried.folder}/log.txt"
+        label, log = self.scene.label(number), tried.log
         return RungPart(rung=name, build=label, shows=shown.value, detail=detail, log=log)
 
     def _bisect(self, steps: Sequence[Step], blamed: Blamed) -> tuple[Bisected | Stopped | None, int]:

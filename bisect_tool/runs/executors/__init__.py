@@ -8,6 +8,7 @@ in which it happened. A further executor is one more file here, see `choosing`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import Protocol
 from bisect_tool.builds.build import Installation
 from bisect_tool.environments.environment import Environment, EnvironmentKey, Step
 from bisect_tool.errors import BisectError
+from bisect_tool.stopping import Stop
+from bisect_tool.store.leases import Lease
 from bisect_tool.trials.trial import FinishedTrial, Forking, TrialOrder
 
 
@@ -32,11 +35,19 @@ class OpenEnvironment:
     as_of: datetime | None
 
 
+# Waits for a lease; is told whom to tell who holds it, and what ends the wait.
+Turn = Callable[[Callable[[str], None], Stop], AbstractContextManager[Lease]]
+
+
 @dataclass(frozen=True, slots=True)
 class HoldLock:
-    """Wait for the lock at `path`, which keeps other runs from making the same trial. Ends with `Held`."""
+    """Wait for the lock at `path`, which keeps other runs from making the same trial. Ends with `Held`.
+
+    Where several hosts share a store `turn` is waited for instead (`executors.holding` enters either).
+    """
 
     path: Path
+    turn: Turn | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +66,7 @@ class RunTrial:
 Job = OpenEnvironment | HoldLock | RunTrial
 
 
-class Lease(Protocol):
+class OpenThing(Protocol):
     """Something that a job has left open."""
 
     def close(self) -> None:
@@ -67,14 +78,15 @@ class Opened:
     """The environment is open until its lease is closed."""
 
     environment: Environment
-    lease: Lease
+    lease: OpenThing
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The lock is held until its lease is closed."""
+    """The lock is held until its lease is closed; `turn` is what was waited for, where that was one."""
 
-    lease: Lease
+    lease: OpenThing
+    turn: Lease | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +109,9 @@ class NoRoom(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WaitingForLock:
-    """Another run holds the lock."""
+    """Another run holds the lock; `by` says which one, where that is known."""
+
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

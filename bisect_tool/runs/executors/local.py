@@ -9,16 +9,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from bisect_tool.builds.build import Installation
-from bisect_tool.environments import locks, room
+from bisect_tool.environments import room
 from bisect_tool.environments.environment import BuildUnusable, Environment, Environments, Step
 from bisect_tool.errors import MachineFault
 from bisect_tool.runs.executors import (
     GpuNews,
-    Held,
     HoldLock,
     Job,
     News,
@@ -29,8 +27,8 @@ from bisect_tool.runs.executors import (
     Result,
     RunTrial,
     SlotLost,
-    WaitingForLock,
 )
+from bisect_tool.runs.executors.holding import hold
 from bisect_tool.runs.executors.slotted.first import First
 from bisect_tool.runs.executors.slotted.threads import SlotThreads
 from bisect_tool.runs.gpu_watch import GpuWatch, Shared
@@ -92,8 +90,8 @@ class LocalExecutor(SlotThreads):
         match job:
             case OpenEnvironment():
                 return self._open(self._places[slot], job, stop, tell)
-            case HoldLock(path):
-                return hold(path, stop, tell)
+            case HoldLock():
+                return hold(job, tell, stop)
             case RunTrial():
                 return RanTrial(self._run(self._places[slot], job, stop, tell))
             case _:
@@ -206,13 +204,6 @@ def _check(slot: Slot) -> None:
             slot.watch.end()
     except GpuLost as lost:
         raise SlotLost(str(lost)) from lost
-
-
-def hold(path: Path, stop: Stop, tell: Callable[[News], None]) -> Held:
-    """Wait for a lock of this machine. Raises `Cancelled` once `stop` is set."""
-    stack = ExitStack()
-    stack.enter_context(locks.exclusive(path, lambda: tell(WaitingForLock()), stop))
-    return Held(stack)
 
 
 def beside(finished: FinishedTrial, shared: Shared) -> FinishedTrial:

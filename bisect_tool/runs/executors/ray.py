@@ -59,7 +59,7 @@ from bisect_tool.runs.executors.cluster.parcels import (
     travelling,
     unpack,
 )
-from bisect_tool.runs.executors.local import hold
+from bisect_tool.runs.executors.holding import hold
 from bisect_tool.runs.executors.slotted.threads import SlotThreads
 from bisect_tool.runs.nvml import open_nvml
 from bisect_tool.runs.slots import ONE_AT_A_TIME, compares_numbers
@@ -170,8 +170,8 @@ class RayExecutor(SlotThreads):
     def do(self, slot: int, job: Job, stop: Stop, tell: Callable[[News], None]) -> Result:
         """Do a job of a slot."""
         match job:
-            case HoldLock(path):
-                return hold(path, stop, tell)
+            case HoldLock():
+                return hold(job, tell, stop)
             case OpenEnvironment():
                 return self._open(self._place(slot), job, stop, tell)
             case RunTrial():

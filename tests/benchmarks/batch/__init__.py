@@ -1,1 +1,1 @@
-"""What a batch costs: slots, the store, scale."""
+"""What many specs, a store for many hosts, and a cluster cost."""
