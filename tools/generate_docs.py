@@ -5,14 +5,19 @@ from __future__ import annotations
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import UnionType
+from typing import Annotated, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from bisect_tool import errors
 from bisect_tool.reports.attempt import attempt_schema
 from bisect_tool.reports.checkup import checkup_schema
+from bisect_tool.reports.meanings import KINDS, OUTCOMES, STATES
+from bisect_tool.reports.report import Report
 from bisect_tool.reports.schema import report_schema
 from bisect_tool.spec.drafting.rules import RULES
 from bisect_tool.spec.model import Case, Metric, NamedFailure, Samples, Spec
@@ -120,10 +125,77 @@ def init_rules() -> str:
     return "\n".join(lines) + "\n"
 
 
+def words_of_reports() -> str:
+    """The words of a report, then every part of the JSON report with its keys."""
+    lines = [
+        "# States, and the parts of a report",
+        "",
+        "Made from `bisect_tool/reports/`. The JSON report (`--json FILE`) has `schema_version` 1; `report-schema.json` is its",
+        "schema.",
+        "",
+    ]
+    for title, words in (("State of a case on a build", STATES), ("End of an episode", KINDS), ("Outcome", OUTCOMES)):
+        lines += [f"## {title}", "", "| word | meaning |", "|---|---|"]
+        lines += [*(f"| `{word}` | {meaning} |" for word, meaning in words.items()), ""]
+    for part in _parts(Report):
+        lines += [f"## `{part.__name__}`", "", inspect.cleandoc(part.__doc__ or ""), "", "| key | type |", "|---|---|"]
+        lines += [*(f"| `{field.alias or name}` | {_shown(field.annotation)} |" for name, field in _keys(part)), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _keys(part: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
+    return list(part.model_fields.items())
+
+
+def _parts(root: type[BaseModel]) -> list[type[BaseModel]]:
+    """A model and those that it is made of, each once, in the order in which they are met."""
+    found: dict[type[BaseModel], None] = {}
+    waiting = [root]
+    while waiting:
+        part = waiting.pop(0)
+        if part not in found:
+            found[part] = None
+            waiting += [one for _, field in _keys(part) for one in _models(field.annotation)]
+    return list(found)
+
+
+def _models(annotation: object) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [one for argument in get_args(annotation) for one in _models(argument)]
+
+
+def _shown(annotation: object) -> str:
+    """A type in the words of JSON; parts are links to their sections."""
+    match get_origin(annotation), get_args(annotation):
+        case (None, _) if annotation in _JSON:
+            return _JSON[annotation]
+        case (None, _) if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
+        case (origin, (first, *_)) if origin is tuple:
+            return f"list of {_shown(first)}"
+        case (origin, (_, second)) if origin in {dict, Mapping}:
+            return f"object of {_shown(second)}"
+        case (origin, words) if origin is Literal:
+            return " or ".join(f"`{word}`" for word in words)
+        case (origin, options) if origin in {Union, UnionType}:
+            return " or ".join(_shown(option) for option in options)
+        case (origin, (first, *_)) if origin is Annotated:
+            return _shown(first)
+        case _:
+            raise TypeError(annotation)
+
+
+_JSON: dict[object, str] = {
+    str: "text", int: "whole number", float: "number", bool: "true or false", type(None): "null", object: "anything",
+}  # fmt: skip
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "exit-statuses.md": exit_statuses,
     "init-rules.md": init_rules,
     "spec.md": spec_reference,
+    "states.md": words_of_reports,
     "spec-schema.json": lambda: json.dumps(json_schema(), indent=2) + "\n",
     "report-schema.json": lambda: json.dumps(report_schema(), indent=2) + "\n",
     "doctor-schema.json": lambda: json.dumps(checkup_schema(), indent=2) + "\n",
