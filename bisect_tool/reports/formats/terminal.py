@@ -224,10 +224,11 @@ def _footer(report: Report) -> Iterator[str]:
         f"{sentences.plural(counts.trials, 'trial')} run{stored}, {sentences.duration(report.elapsed_s)}"
     )
     if report.time is not None:
-        yield f"time     {where_time_went(report.time)}"
+        yield from _wrapped("time     ", where_time_went(report.time))
     driver = f", driver {machine.driver}" if machine.driver else ""
     cpu = "" if machine.device != "cpu" else f" ({machine.cpu})"
-    yield f"machine  {machine.device}{cpu}{driver}, {machine.python}, {machine.platform}, {machine.tool}"
+    yield from _wrapped("machine  ", f"{machine.device}{cpu}{driver}, {machine.python}, {machine.platform}, {machine.tool}")
+    # One line, to be copied.
     yield f"repeat   {report.repeat}"
     if report.cache:
         yield f"logs     {report.cache}/trials"

@@ -1,0 +1,1 @@
+"""Pictures for `docs/`: a recording of a terminal, and screenshots of pages."""
