@@ -137,10 +137,18 @@ def _fill(results: Results, shape: Shape, trials: int) -> None:
         "folder": f"'trials/20260101-' || {hexadecimal.format(12, 'n')}",
     }
     fixed = {name: value for name, value in row_of(shape.trial(0)).items() if name not in columns and value is not None}
-    fixed["observation"] = json.dumps(OBSERVED)
+    del fixed["observation"]
+    columns["observation"] = "CAST(:observed AS json)" if results.database.is_server else ":observed"
     names = ", ".join((*columns, *fixed))
     values = ", ".join((*columns.values(), *(f"CAST(:{name} AS {_type(name)})" for name in fixed)))
-    given = {**fixed, "trials": trials, "repros": shape.repros, "cases": CASES, "builds": BUILDS}
+    given = {
+        **fixed,
+        "observed": json.dumps(OBSERVED),
+        "trials": trials,
+        "repros": shape.repros,
+        "cases": CASES,
+        "builds": BUILDS,
+    }
     with results.engine.begin() as connection:
         connection.execute(text(f"{before}INSERT INTO trials ({names}) SELECT {values} FROM {numbers}"), given)
     subjects = [
@@ -159,7 +167,7 @@ def _fill(results: Results, shape: Shape, trials: int) -> None:
 
 
 def _type(column: str) -> str:
-    return {"observation": "json", "duration": "float"}.get(column, "text")
+    return "float" if column == "duration" else "text"
 
 
 HEALTH = {"version": "2.15.0", "revision": "a" * 40, "packages": {f"package-{n}": "1.0" for n in range(60)}}
