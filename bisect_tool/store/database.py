@@ -137,7 +137,7 @@ def open_database(
 
     Raises what `bring_up_to_date` and `faults.explain` raise, and `SettingError` without the driver of a server.
     """
-    engine = _engine(address)
+    engine = open_engine(address)
     at_first = replace(patience, limit=min(patience.limit, LIMIT_AT_FIRST))
     try:
         persistently(lambda _again: bring_up_to_date(engine, lock, str(address)), address, at_first)
@@ -147,7 +147,8 @@ def open_database(
     return Database(engine, address, patience)
 
 
-def _engine(address: StoreAddress) -> Engine:
+def open_engine(address: StoreAddress) -> Engine:
+    """The engine of a database; nothing is connected yet. Raises `SettingError` without the driver of a server."""
     if address.path is not None:
         engine = create_engine(address.url, connect_args={"timeout": faults.BUSY}, json_deserializer=_read_json)
         event.listen(engine, "connect", _set_up)
