@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from threading import RLock
 
 from bisect_tool.builds.channel import Access
 from bisect_tool.builds.index_address import without_credentials
@@ -134,6 +135,7 @@ def run_specs(
     Raises `Stopped` when the machine or the user ends it before the answers are complete; a `BisectError` when it cannot
     even begin.
     """
+    tell = _one_at_a_time(tell)
     results = workshop.results(lambda line: tell(events.Notice(line)))
     try:
         return _Run(workshop, results, wishes, tell).answer(specs)
@@ -370,6 +372,17 @@ class _Run:
             self.tell(events.RunFinished(report.outcome))
             made.append(report)
         return tuple(made)
+
+
+def _one_at_a_time(tell: Callable[[events.Event], None]) -> Callable[[events.Event], None]:
+    """The same, for several threads: a slot that waits for a database speaks, too, and views are made for one."""
+    one_speaks = RLock()
+
+    def speak(event: events.Event) -> None:
+        with one_speaks:
+            tell(event)
+
+    return speak
 
 
 def _started(session: Session) -> events.RunStarted:
