@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bisect_tool.cli._options import read_settings_from, settings_options
+from bisect_tool.settings import without_secrets
 
 if TYPE_CHECKING:
     from bisect_tool.environments.cache_folder import CacheFolder
@@ -42,6 +43,8 @@ def list_(**flags: Any) -> None:
     click.echo(f"wheels begun    {format_size(room.size_of(cache.wheels)):>9}")
     click.echo(f"logs of trials  {format_size(room.size_of(cache.trials)):>9}")
     click.echo(f"total           {format_size(room.size_of(cache.root)):>9}")
+    for line in _elsewhere(flags):
+        click.echo(line)
 
 
 @command.command()
@@ -87,6 +90,8 @@ def verify(*, remove: bool, **flags: Any) -> int:
         # Nobody has it yet: it is fetched again when it is wanted.
         if remove_kept(cache, kept):
             click.echo(f"removed the damaged wheel of {kept.label.package} {kept.label.version}")
+    for line in _elsewhere(flags):
+        click.echo(line)
     if not findings:
         click.echo("every environment is as it was installed")
         return 0
@@ -99,6 +104,14 @@ def verify(*, remove: bool, **flags: Any) -> int:
                 click.echo(f"removed {one.package} {one.version}")
         return 0
     return 1
+
+
+def _elsewhere(flags: dict[str, Any]) -> list[str]:
+    """What a cache usually holds and this one does not: a line for each."""
+    settings = read_settings_from(dict(flags))
+    places = (("results", settings.store), ("logs", settings.logs))
+    shown = [(name, without_secrets(address)) for name, address in places if address]
+    return [f"{name:<15} at {address}, which `bisect doctor` looks at" for name, address in shown]
 
 
 def _open(flags: dict[str, Any]) -> tuple[CacheFolder, Uv]:

@@ -10,6 +10,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from threading import RLock
 
 from bisect_tool.builds.channel import Access
 from bisect_tool.builds.index_address import without_credentials
@@ -142,6 +143,7 @@ def run_specs(
     Those of specs that `watch` has given up for a fault of their own are left out. Raises `Stopped` when the machine or the
     user ends it before the answers are complete; a `BisectError` when it cannot even begin.
     """
+    tell = _one_at_a_time(tell)
     results = workshop.results(lambda line: tell(events.Notice(line)))
     try:
         return _Run(workshop, results, wishes, tell, watch or Watch()).answer(specs)
@@ -438,6 +440,17 @@ class _Run:
 def _start_notes(course: Course) -> tuple[str, ...]:
     """How trials were started in any of its channels, each sentence once."""
     return tuple(dict.fromkeys(note for one in course.sessions for note in start_notes(one)))
+
+
+def _one_at_a_time(tell: Callable[[events.Event], None]) -> Callable[[events.Event], None]:
+    """The same, for several threads: a slot that waits for a database speaks, too, and views are made for one."""
+    one_speaks = RLock()
+
+    def speak(event: events.Event) -> None:
+        with one_speaks:
+            tell(event)
+
+    return speak
 
 
 def _started(session: Session) -> events.RunStarted:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bisect_tool.reports.checkup import Checkup, Finding, render
-from bisect_tool.runs.doctor.checks import cuda, disk, github, gpu, index, python
+from bisect_tool.runs.doctor.checks import cuda, disk, github, gpu, index, python, store
 from bisect_tool.runs.doctor.examination import all_checks, examine
 from bisect_tool.runs.doctor.place import Fetched, Place
+from bisect_tool.store.results import open_results
 from tests.rig.nvml_library import BUSY_L4, H200, SLICED_H200, V100, FakeLibrary
+from tests.rig.postgres import PostgresServer
 from tests.runs.doctor.machines import GB, asking, offline, place
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -158,6 +164,51 @@ def test_a_uv_that_does_not_answer_says_nothing_of_a_python(tmp_path: Path) -> N
 def test_what_is_left_of_the_limit_of_github(tmp_path: Path, answer: Fetched, level: str) -> None:
     machine = place(tmp_path, FakeLibrary(), fetch=lambda _address, _headers: answer)
     assert [finding.level for finding in github.check(machine)] == [level]
+
+
+def shared(folder: Path, **changes: Any) -> list[Finding]:
+    made = place(folder, FakeLibrary())
+    return list(store.check(replace(made, settings=replace(made.settings, **changes))))
+
+
+def test_a_store_and_logs_of_the_cache_are_no_line(tmp_path: Path) -> None:
+    assert shared(tmp_path) == []
+
+
+def test_a_shared_store(tmp_path: Path, postgres: PostgresServer) -> None:
+    with postgres.database() as address, open_results(address, nullcontext) as results:
+        assert results.leases is not None
+        results.leases.take("key", "work")
+        results.start_run("run", spec="spec", repro="repro", package="toy")
+        (found,) = shared(tmp_path, store=address.url.render_as_string(hide_password=False))
+    assert re.fullmatch(
+        rf"{re.escape(str(address))} answers in \d+ ms: 1 runs, 1 questions being worked on", found.says
+    )
+
+
+def test_a_store_without_tables_is_not_touched(tmp_path: Path, postgres: PostgresServer) -> None:
+    with postgres.database(empty=True) as address:
+        url = address.url.render_as_string(hide_password=False)
+        says = [shared(tmp_path, store=url)[0].says for _ in range(2)]
+    assert all(said.endswith("no tables yet, the first run makes them") for said in says)
+
+
+def test_a_store_that_does_not_answer(tmp_path: Path) -> None:
+    (found,) = shared(tmp_path, store="postgresql://me:secret@127.0.0.1:9/bisect")
+    assert found.level == "problem"
+    assert "the results database does not answer" in found.says
+    assert found.says.endswith("(postgresql://127.0.0.1:9/bisect)")
+    assert "secret" not in found.model_dump_json()
+
+
+def test_where_logs_go(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert [shared(tmp_path, logs=logs)[0].level for logs in (str(tmp_path / "new"), str(tmp_path / "file"))] == [
+        "ok",
+        "warning",
+    ]
+    (found,) = shared(tmp_path, logs="nosuch://me:secret@x")
+    assert (found.level, "secret" in found.model_dump_json()) == ("problem", False)
 
 
 if __name__ == "__main__":
