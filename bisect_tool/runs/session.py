@@ -337,14 +337,14 @@ class Session:
         """The question as it stands, to be weighed together with others."""
         known = self.known()
         last = self._last
-        if last is not None and self.fault is None and _is_same(last.known, known) and last.question is self._question:
+        if last is not None and self.fault is None and _is_same(last.known, known) and last.question is self.question:
             return last
         wants = self._wants_of(known) if self.fault is None else Wants()
-        self._last = Asking(self._question, known, self.asked.policy, self.row, wants)
+        self._last = Asking(self.question, known, self.asked.policy, self.row, wants)
         return self._last
 
     @property
-    def _question(self) -> Question:
+    def question(self) -> Question:
         """The question, one object as long as it is the same."""
         if self._put is None or self._put[0] is not self.asked:
             self._put = self.asked, self.asked.question
@@ -359,7 +359,7 @@ class Session:
             is_news = before.results is not known.results and before.results != known.results
             if not is_news and before.broken == known.broken and (kept or before == known):
                 return wants
-        wants = wants_of(self._question, known, self.asked.policy)
+        wants = wants_of(self.question, known, self.asked.policy)
         self._kept = (known, wants)
         return wants
 
@@ -386,9 +386,11 @@ class Session:
         if self.fault is not None:
             return None
         asking = self.asking()
-        builds = (build for build, digest in enumerate(asking.environments) if digest == environment)
-        found = (probe_on(asking.question, asking.known, build, asking.policy) for build in builds)
-        return next((probe for probe in found if probe is not None), None)
+        for build in _places(asking.environments).get(environment, ()) if asking.wants else ():
+            found = probe_on(asking.question, asking.known, build, asking.policy, asking.wants)
+            if found is not None:
+                return found
+        return None
 
     def _without_reference(self) -> Iterator[tuple[str, int, str]]:
         """Every case and build that cannot be judged, because the reference build cannot be used; with the reason."""
@@ -401,14 +403,14 @@ class Session:
 
     def plan(self) -> Plan:
         """What to run next."""
-        return plan(self._question, self.known(), self.asked.policy)
+        return plan(self.question, self.known(), self.asked.policy)
 
     def answer(self) -> Answer:
         """The answer, as far as it is known."""
         known = self.known()
         before = self._answered
-        if before is None or before[0] is not self._question or not _is_same(before[1], known):
-            self._answered = self._question, known, answer(self._question, known, self.asked.policy)
+        if before is None or before[0] is not self.question or not _is_same(before[1], known):
+            self._answered = self.question, known, answer(self.question, known, self.asked.policy)
             return self._answered[2]
         return before[2]
 
@@ -418,7 +420,7 @@ class Session:
 
     def state(self, case: str, build: int) -> State | None:
         """The state of one case on one build."""
-        return state_at(self._question, self._learned(), case, build)
+        return state_at(self.question, self._learned(), case, build)
 
 
 def _is_same(before: Known, now: Known) -> bool:
@@ -443,6 +445,15 @@ class _Same:
 
     def __hash__(self) -> int:
         return id(self._one)
+
+
+@lru_cache(maxsize=256)
+def _places(row: tuple[str, ...]) -> Mapping[str, tuple[int, ...]]:
+    """Where in a row each of its environments is."""
+    found: dict[str, tuple[int, ...]] = {}
+    for number, digest in enumerate(row):
+        found[digest] = (*found.get(digest, ()), number)
+    return found
 
 
 @lru_cache(maxsize=256)
