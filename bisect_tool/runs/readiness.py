@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from bisect_tool.environments.environment import EnvironmentKey, Environments
+from bisect_tool.runs.surveying import Survey
 
 UNSURE = 100_000_000  # nanoseconds: a folder that changed so lately may change again without a sign of it
 
@@ -32,6 +33,25 @@ class Readiness:
     _generation: int = 0
     _here: frozenset[str] = frozenset()
     _rows: dict[int, _Row] = field(default_factory=dict)
+    _made: dict[object, tuple[Survey, tuple[str, ...]]] = field(default_factory=dict)
+    _equal: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+
+    def row_of(self, survey: Survey) -> tuple[str, ...]:
+        """The digest of the environment of each build; one object for equal rows, which are compared all the time."""
+        spec = survey.spec
+        # Of the very same builds and interpreters: surveys that are shared have them.
+        parts = (
+            id(survey.selection.builds),
+            id(survey.interpreters),
+            spec.requires,
+            spec.base,
+            survey.held,
+            spec.as_is,
+        )
+        if parts not in self._made:
+            row = tuple(survey.environment_key(number).digest for number in range(len(survey.builds)))
+            self._made[parts] = survey, self._equal.setdefault(row, row)
+        return self._made[parts][1]
 
     def of(self, row: tuple[str, ...], key_of: Callable[[int], EnvironmentKey]) -> frozenset[int]:
         """The numbers of those that are ready in `row`, the digests of environments; `key_of` gives the key of a number."""

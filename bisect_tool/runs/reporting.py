@@ -317,7 +317,7 @@ class _Maker:
             for end in (episode.appeared, episode.fixed)
             if end.kind is found.Kind.NARROWED and not end.holes and not self.circumstances.unfinished
         ]
-        if self.answer.outcome is found.Outcome.NO_CHANGE and self.session.asked.question.open_start is False:
+        if self.answer.outcome is found.Outcome.NO_CHANGE and self.session.question.open_start is False:
             said.append("widen the range with --from and --to, or spread probes over it with --scan N")
         said.append(self.session.walked_back(self.answer))
         said += instead_notes(asked.builds, self.session.healths)

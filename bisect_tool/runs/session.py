@@ -306,8 +306,8 @@ class Session:
     def row(self) -> tuple[str, ...]:
         """The digest of the environment of each build; one object for equal rows."""
         if not self._environments:
-            numbers = range(len(self.asked.builds))
-            self._environments = _one_object(tuple(self.asked.environment_key(number).digest for number in numbers))
+            assert self.readiness is not None  # since the start
+            self._environments = self.readiness.row_of(self.asked)
         return self._environments
 
     def prices(self) -> Prices:
@@ -369,8 +369,8 @@ class Session:
 
     def walked_back(self, answer: Answer) -> str:
         """How far a search without a start went back, and why no further; empty when there was a start."""
-        judged = {build for case in self.asked.question.tests for build in judged_of(answer.timelines[case])}
-        if not self.asked.question.open_start or not judged:
+        judged = {build for case in self.question.tests for build in judged_of(answer.timelines[case])}
+        if not self.question.open_start or not judged:
             return ""
         if min(judged) == 0:
             why = "the oldest build"
@@ -454,9 +454,3 @@ def _places(row: tuple[str, ...]) -> Mapping[str, tuple[int, ...]]:
     for number, digest in enumerate(row):
         found[digest] = (*found.get(digest, ()), number)
     return found
-
-
-@lru_cache(maxsize=256)
-def _one_object(row: tuple[str, ...]) -> tuple[str, ...]:
-    """The same object for equal rows: with hundreds of questions over the same builds they are compared all the time."""
-    return row
