@@ -15,11 +15,14 @@ from bisect_tool.builds.build import Build
 
 def is_seam(older: Build, newer: Build) -> bool:
     """Whether two neighbours are one version of one date, for different variants or Python versions."""
+    # Most neighbours are of one variant, and versions take a while to read.
+    if (older.variant, older.python) == (newer.variant, newer.python):
+        return False
     if older.base or newer.base or older.is_source or newer.is_source:
         return False
     same_day = older.date is not None and newer.date is not None and older.date.date() == newer.date.date()
     same_version = Version(older.version).public == Version(newer.version).public
-    return same_day and same_version and (older.variant, older.python) != (newer.variant, newer.python)
+    return same_day and same_version
 
 
 def is_leap(older: Build, newer: Build) -> bool:

@@ -18,6 +18,8 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 def clean(text: str) -> str:
     """`text` without terminal escapes and control characters; every kind of line end becomes a newline."""
+    if text.isascii() and text.isprintable():
+        return text  # as most are: a report has thousands
     text = _LINE_ENDS.sub("\n", _ESCAPES.sub("", text))
     return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", _CONTROLS.sub("", text))
 

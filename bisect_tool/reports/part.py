@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from bisect_tool.reports.cleaning import clean
 
@@ -12,11 +12,15 @@ class Part(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    @field_validator("*", mode="before")
+    @model_validator(mode="before")
     @classmethod
-    def _cleaned(cls, value: object) -> object:
-        if isinstance(value, str):
-            return clean(value)
-        if isinstance(value, tuple | list):
-            return tuple(clean(item) if isinstance(item, str) else item for item in value)
-        return value
+    def _cleaned(cls, given: object) -> object:
+        return {name: _clean(value) for name, value in given.items()} if isinstance(given, dict) else given
+
+
+def _clean(value: object) -> object:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, (tuple, list)):
+        return tuple(clean(item) if isinstance(item, str) else item for item in value)
+    return value

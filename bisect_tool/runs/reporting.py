@@ -321,7 +321,7 @@ class _Maker:
             for end in (episode.appeared, episode.fixed)
             if end.kind is found.Kind.NARROWED and not end.holes and not self.circumstances.unfinished
         ]
-        if self.answer.outcome is found.Outcome.NO_CHANGE and self.session.asked.question.open_start is False:
+        if self.answer.outcome is found.Outcome.NO_CHANGE and self.session.question.open_start is False:
             said.append(
                 "widen the range with --from and --to, name the builds that the report names (`look_at` in the spec), or "
                 "spread probes over the range with --scan N"

@@ -45,6 +45,7 @@ from bisect_tool.runs.history_reading import HistoryReader
 from bisect_tool.runs.isolating import Laboratory
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
+from bisect_tool.runs.readiness import Readiness
 from bisect_tool.runs.recent import FRESH
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.scouting import Scout
@@ -168,6 +169,7 @@ class _Run:
     ledger: Ledger = field(default_factory=lambda: Ledger(time.monotonic()))
     lost: set[int] = field(default_factory=set)
     surveys: Surveys = field(default_factory=Surveys)
+    readiness: Readiness | None = None
 
     def __post_init__(self) -> None:
         self.place = open_place(Opening(self.workshop.settings, self.workshop.environ, self.tell))
@@ -208,7 +210,7 @@ class _Run:
     def _taken_up(self, spec: ReadSpec, environments: Environments) -> Course | None:
         """The course of a spec, None when the spec is given up for a fault of its own."""
         try:
-            course = self._begin(Session(self._ask_first(spec), self.results, environments, self.pace))
+            course = self._begin(self._session(self._ask_first(spec), environments))
         except Exception as error:
             if not self.watch.spares(spec, error, is_begun=False):
                 raise
@@ -217,6 +219,11 @@ class _Run:
         if recent is not None and recent.is_kept:
             course.notes.append(recent.note())
         return course
+
+    def _session(self, asked: Asked, environments: Environments) -> Session:
+        if self.readiness is None:
+            self.readiness = Readiness(environments)
+        return Session(asked, self.results, environments, self.pace, readiness=self.readiness)
 
     def _with_watch(self, course: Course, do: Callable[[Course], object]) -> None:
         """Do something for a course that was not given up; a fault of its own gives it up."""
@@ -256,7 +263,8 @@ class _Run:
 
         course = Course([], [], 0)
         self._add(course, session)
-        self.ledger.estimate(estimate_of(session))
+        if not self.watch.is_patient:  # else nobody is told the time of all together
+            self.ledger.estimate(estimate_of(session))
         return course
 
     def _add(self, course: Course, session: Session) -> None:
@@ -360,7 +368,7 @@ class _Run:
             what = "the commits were" if goes_to_commits(course.last) else "the nightlies between the releases were"
             course.notes.append(f"{what} not searched: {error.what}; {error.advice}")
             return False
-        self._add(course, Session(asked, self.results, environments, self.pace))
+        self._add(course, self._session(asked, environments))
         return True
 
     def _history(self) -> HistoryReader:
@@ -461,7 +469,7 @@ def _started(session: Session) -> events.RunStarted:
         builds=tuple(build.version for build in asked.builds),
         cases=tuple((case.name, case.role.value) for case in asked.spec.cases),
         device=asked.device.kind,
-        steps_left=session.plan().steps_left,
+        steps_left=session.steps_left(),
     )
 
 

@@ -195,7 +195,7 @@ class Service:
 
     def _run_cases(self, session: Session, probe: Probe, environment: Environment) -> Doing:
         """Run the cases of a probe in order; a control that does not pass ends it."""
-        controls = session.asked.question.controls
+        controls = session.question.controls
         for case in probe.cases:
             yield from self._run_case(session, case, probe, environment)
             state = session.state(case, probe.build)
@@ -205,7 +205,7 @@ class Service:
 
     def _run_case(self, session: Session, case: str, probe: Probe, environment: Environment) -> Doing:
         purpose = "verify" if probe.purpose is Purpose.VERIFY else "search"
-        if case in session.asked.question.controls:
+        if case in session.question.controls:
             purpose = "control"
         lock = HoldLock(self.cache.locks / f"trial-{session.trial_key(case, probe.build)}.lock")
         with ExitStack() as stack:

@@ -20,11 +20,12 @@ from bisect_tool.runs.comparisons import Comparisons
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
 from bisect_tool.runs.late_errors import LateErrors
 from bisect_tool.runs.pace import Pace
+from bisect_tool.runs.readiness import Readiness
 from bisect_tool.runs.revisions import same_commit
 from bisect_tool.runs.starting import disagreement
 from bisect_tool.runs.thin_look import ThinLook
 from bisect_tool.search.answer import Answer, answer
-from bisect_tool.search.knowledge import Known, judged_of, state_at
+from bisect_tool.search.knowledge import Known, Question, judged_of, state_at
 from bisect_tool.search.planner import Plan, Probe, Purpose, plan, probe_on
 from bisect_tool.search.prices import Prices
 from bisect_tool.search.states import Hint, NoVerdict, Result, State
@@ -93,10 +94,18 @@ class Session:
     late: LateErrors = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
     _forgotten: set[str] = field(default_factory=set)
+    readiness: Readiness | None = field(default=None, kw_only=True)
     _environments: tuple[str, ...] = ()
     _kept: tuple[Known, Wants] | None = None
+    _told: tuple[object, Known] | None = None
+    _priced: tuple[object, Prices] | None = None
+    _last: Asking | None = None
+    _put: tuple[Asked, Question] | None = None
+    _answered: tuple[Question, Known, Answer] | None = None
 
     def __post_init__(self) -> None:
+        if self.readiness is None:
+            self.readiness = Readiness(self.environments)
         self.comparisons = Comparisons(self.asked, self.trial_key)
         self.late = LateErrors(self.asked.spec.failures)
 
@@ -304,36 +313,55 @@ class Session:
 
     def _learned(self) -> Known:
         """What the trials have said; nothing of what is here and what it costs, which takes longer to find out."""
+        stand = self._stand
+        if self._told is not None and self._told[0] == stand:
+            return self._told[1]
         found: dict[tuple[str, int], tuple[Result, ...]] = {
             key: tuple(as_result(trial.verdict) for trial in trials) for key, trials in self.seen.items() if trials
         }
         for case, build, reason in self._without_reference():
             found.setdefault((case, build), (NoVerdict(reason),))
-        return Known(found, dict(self.broken))
+        self._told = stand, Known(found, dict(self.broken))
+        return self._told[1]
+
+    @property
+    def _stand(self) -> object:
+        """Equal as long as nothing was learned: with hundreds of questions most learn nothing between two decisions."""
+        return _Same(self.asked), sum(map(len, self.seen.values())), tuple(self.broken.items()), self.fresh_only
 
     def known(self) -> Known:
         """Everything known, as the planner takes it."""
         learned = self._learned()
-        ready = frozenset(
-            number
-            for number in range(len(self.asked.builds))
-            if self.environments.is_ready(key := self.asked.environment_key(number))
-            and not (self.hidden and key.digest in self.hidden)
-        )
+        assert self.readiness is not None  # since the start
+        ready = self.readiness.of(self.row, self.asked.environment_key)
+        if self.hidden:
+            ready = frozenset(number for number in ready if self.row[number] not in self.hidden)
         return Known(learned.results, learned.broken, ready, self.prices(), self.hints, self.waits)
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The digest of the environment of each build; one object for equal rows."""
+        if not self._environments:
+            assert self.readiness is not None  # since the start
+            self._environments = self.readiness.row_of(self.asked)
+        return self._environments
 
     def prices(self) -> Prices:
         """What probes cost: environments as measured in this run, trials as measured by this run and those before."""
-        durations: dict[str, list[float]] = defaultdict(list)
-        for (case, _), trials in self.seen.items():
-            durations[case] += [trial.duration for trial in trials]
-        return Prices(
-            unpack=self.pace.unpack,
-            speed=self.pace.speed,
-            fetched=self._fetched(),
-            sizes=tuple(build.size for build in self.asked.builds),
-            trials={case: fmean(seconds) for case, seconds in durations.items() if seconds},
-        )
+        stand = (self._stand, self.pace.unpack, self.pace.speed, len(self.healths))
+        if self._priced is None or self._priced[0] != stand:
+            durations: dict[str, list[float]] = defaultdict(list)
+            for (case, _), trials in self.seen.items():
+                durations[case] += [trial.duration for trial in trials]
+            prices = Prices(
+                unpack=self.pace.unpack,
+                speed=self.pace.speed,
+                fetched=self._fetched(),
+                sizes=tuple(build.size for build in self.asked.builds),
+                trials={case: fmean(seconds) for case, seconds in durations.items() if seconds},
+            )
+            self._priced = stand, prices
+        return self._priced[1]
 
     def _fetched(self) -> frozenset[int]:
         """Builds that were proven in this cache before: their files are here as long as nobody cleaned the cache of uv."""
@@ -343,12 +371,20 @@ class Session:
 
     def asking(self) -> Asking:
         """The question as it stands, to be weighed together with others."""
-        if not self._environments:
-            numbers = range(len(self.asked.builds))
-            self._environments = _one_object(tuple(self.asked.environment_key(number).digest for number in numbers))
         known = self.known()
+        last = self._last
+        if last is not None and self.fault is None and _is_same(last.known, known) and last.question is self.question:
+            return last
         wants = self._wants_of(known) if self.fault is None else Wants()
-        return Asking(self.asked.question, known, self.asked.policy, self._environments, wants)
+        self._last = Asking(self.question, known, self.asked.policy, self.row, wants)
+        return self._last
+
+    @property
+    def question(self) -> Question:
+        """The question, one object as long as it is the same."""
+        if self._put is None or self._put[0] is not self.asked:
+            self._put = self.asked, self.asked.question
+        return self._put[1]
 
     def _wants_of(self, known: Known) -> Wants:
         """What the question wants, computed anew only when there is news: with hundreds of questions most have none."""
@@ -356,9 +392,10 @@ class Session:
             before, wants = self._kept
             # A walk back and repeats may depend on what is here and what it costs; these wishes and gaps do not.
             kept = all(wish.purpose in (Purpose.END, Purpose.LANDMARK, Purpose.SCAN) for wish in wants.wishes)
-            if (before.results, before.broken) == (known.results, known.broken) and (kept or before == known):
+            is_news = before.results is not known.results and before.results != known.results
+            if not is_news and before.broken == known.broken and (kept or before == known):
                 return wants
-        wants = wants_of(self.asked.question, known, self.asked.policy)
+        wants = wants_of(self.question, known, self.asked.policy)
         self._kept = (known, wants)
         return wants
 
@@ -368,8 +405,8 @@ class Session:
 
     def walked_back(self, answer: Answer) -> str:
         """How far a search without a start went back, and why no further; empty when there was a start."""
-        judged = {build for case in self.asked.question.tests for build in judged_of(answer.timelines[case])}
-        if not self.asked.question.open_start or not judged:
+        judged = {build for case in self.question.tests for build in judged_of(answer.timelines[case])}
+        if not self.question.open_start or not judged:
             return ""
         if min(judged) == 0:
             why = "the oldest build"
@@ -385,9 +422,11 @@ class Session:
         if self.fault is not None:
             return None
         asking = self.asking()
-        builds = (build for build, digest in enumerate(asking.environments) if digest == environment)
-        found = (probe_on(asking.question, asking.known, build, asking.policy) for build in builds)
-        return next((probe for probe in found if probe is not None), None)
+        for build in _places(asking.environments).get(environment, ()) if asking.wants else ():
+            found = probe_on(asking.question, asking.known, build, asking.policy, asking.wants)
+            if found is not None:
+                return found
+        return None
 
     def _without_reference(self) -> Iterator[tuple[str, int, str]]:
         """Every case and build that cannot be judged, because the reference build cannot be used; with the reason."""
@@ -400,11 +439,16 @@ class Session:
 
     def plan(self) -> Plan:
         """What to run next."""
-        return plan(self.asked.question, self.known(), self.asked.policy)
+        return plan(self.question, self.known(), self.asked.policy)
 
     def answer(self) -> Answer:
         """The answer, as far as it is known."""
-        return answer(self.asked.question, self.known(), self.asked.policy)
+        known = self.known()
+        before = self._answered
+        if before is None or before[0] is not self.question or not _is_same(before[1], known):
+            self._answered = self.question, known, answer(self.question, known, self.asked.policy)
+            return self._answered[2]
+        return before[2]
 
     def boundaries(self) -> tuple[tuple[int, int], ...]:
         """The pairs of builds between which something changed, as far as it is known."""
@@ -412,10 +456,37 @@ class Session:
 
     def state(self, case: str, build: int) -> State | None:
         """The state of one case on one build."""
-        return state_at(self.asked.question, self._learned(), case, build)
+        return state_at(self.question, self._learned(), case, build)
+
+
+def _is_same(before: Known, now: Known) -> bool:
+    """Whether nothing has become known, by the objects that are kept as long as that is so."""
+    return (
+        before.results is now.results
+        and before.ready is now.ready
+        and before.prices is now.prices
+        and before.hints is now.hints
+        and before.waits == now.waits
+    )
+
+
+class _Same:
+    """Equal when it is about the same object, which it holds on to."""
+
+    def __init__(self, one: object) -> None:
+        self._one = one
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other._one is self._one
+
+    def __hash__(self) -> int:
+        return id(self._one)
 
 
 @lru_cache(maxsize=256)
-def _one_object(row: tuple[str, ...]) -> tuple[str, ...]:
-    """The same object for equal rows: with hundreds of questions over the same builds they are compared all the time."""
-    return row
+def _places(row: tuple[str, ...]) -> Mapping[str, tuple[int, ...]]:
+    """Where in a row each of its environments is."""
+    found: dict[str, tuple[int, ...]] = {}
+    for number, digest in enumerate(row):
+        found[digest] = (*found.get(digest, ()), number)
+    return found

@@ -140,7 +140,7 @@ def needs_fresh(session: Session, case: str, number: int) -> bool:
     last = session.seen[case, number][-1:]
     if not last or not last[0].warm:
         return False
-    is_control = case in session.asked.question.controls
+    is_control = case in session.question.controls
     return isinstance(last[0].verdict, CannotJudge) or (is_control and not isinstance(last[0].verdict, Passed))
 
 

@@ -45,7 +45,7 @@ def thin_advice(session: Session, answer: Answer) -> Iterator[str]:
             f"{plural(part.builds, 'build')} looked at thin said where to look ({plural(part.trials, 'trial')} with their "
             f"Python files on the binaries of {listed(part.on)}); {compared}. No answer rests on them"
         )
-    for case in session.asked.question.tests:
+    for case in session.question.tests:
         if told := _only_thin(session, answer, case):
             yield told
 
@@ -67,7 +67,7 @@ def python_changes(session: Session, answer: Answer) -> tuple[parts.Isolation, .
     found = (
         _python_change(session, answer, case, before, after)
         for before, after in answer.boundaries()
-        for case in session.asked.question.tests
+        for case in session.question.tests
     )
     return tuple(one for one in found if one is not None)
 
@@ -85,7 +85,7 @@ def _compared(session: Session) -> dict[Pair, bool]:
 def _only_thin(session: Session, answer: Answer, case: str) -> str | None:
     """Which builds at the old end of the range a case was only looked at thin on, where the search left it at that."""
     judged = judged_of(answer.timelines[case])
-    counting = counting_hints(session.asked.question, session.known())
+    counting = counting_hints(session.question, session.known())
     older = [number for name, number in counting if name == case and judged and number < min(judged)]
     if not older:
         return None

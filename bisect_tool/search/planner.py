@@ -16,7 +16,7 @@ from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.prior import prior_of
 from bisect_tool.search.slots import useless
-from bisect_tool.search.wants import wants_of
+from bisect_tool.search.wants import Wants, wants_of
 from bisect_tool.search.wishes import Purpose
 
 __all__ = ["Plan", "Policy", "Probe", "Purpose", "plan", "probe_on", "useless"]
@@ -52,19 +52,26 @@ def plan(
     if workers > 1 or running:
         free = workers - len(running)
         return Plan(tuple(slots.fill(question, known, wants, free, running)), wants.steps_left)
+    return Plan(tuple(_ranked(question, known, wants)), wants.steps_left)
+
+
+def _ranked(question: Question, known: Known, wants: Wants) -> list[Probe]:
+    """What is worth running next, best first."""
     groups = grouped(wants)
     builds = candidates(known, groups, prior_of(question), shared=is_shared(groups))
-    offered = builds | {wish.build for wish in wants.wishes}
-    return Plan(tuple(appraise(question, known, wants, offered)), wants.steps_left)
+    return appraise(question, known, wants, builds | {wish.build for wish in wants.wishes})
 
 
-def probe_on(question: Question, known: Known, build: int, policy: Policy | None = None) -> Probe | None:
+def probe_on(
+    question: Question, known: Known, build: int, policy: Policy | None = None, wants: Wants | None = None
+) -> Probe | None:
     """What is worth running on `build` while its environment is open; None for nothing.
 
-    Once the time of a trial is known, a probe that tells less a second than the best of the plan is not worth it.
+    Once the time of a trial is known, a probe that tells less a second than the best of the plan is not worth it. `wants` is
+    what `wants_of` gives, when that was computed before.
     """
-    policy = policy or Policy()
-    here = appraise(question, known, wants_of(question, known, policy), [build])
+    wants = wants_of(question, known, policy or Policy()) if wants is None else wants
+    here = appraise(question, known, wants, [build]) if wants else []
     if not here or not known.prices.trials:
         return here[0] if here else None
-    return here[0] if here[0].value >= plan(question, known, policy).probes[0].value else None
+    return here[0] if here[0].value >= _ranked(question, known, wants)[0].value else None

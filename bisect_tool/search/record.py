@@ -216,6 +216,8 @@ def _inside(asking: Asking, build: int, cases: Sequence[str]) -> dict[str, list[
 
 def _learned(old: Known, new: Known) -> Line:
     found: Line = {}
+    if old is new:
+        return found
     if forgotten := _forgotten(old, new):
         found["forgotten"] = forgotten
         old = _without(old, forgotten)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -26,31 +27,41 @@ MOST_COMMITS = 1000
 def render(report: Report) -> str:
     """The report as an HTML page."""
     shown = _cleaned(report)
+    findings = answer.findings(shown)
+    page: str = (
+        _pages()
+        .get_template("report.html.jinja")
+        .render(
+            report=shown,
+            summary=answer.summary(shown),
+            findings=findings,
+            diagnoses=show_diagnoses(shown),
+            tables=numbers.tables(shown),
+            headings=numbers.HEADINGS,
+            names=timeline.names(shown),
+            classes={finding.failure.id: failure_class(shown, finding.failure.id) for finding in findings},
+            # The picture escapes its own texts.
+            picture=Markup(draw(shown)),  # noqa: S704
+            chances=lambda study: Markup(chances_picture.draw(study)),  # noqa: S704
+            rate_lines=lines_of,
+            most_commits=MOST_COMMITS,
+            elapsed=sentences.duration(shown.elapsed_s),
+            time_line=where_time_went(shown.time) if shown.time is not None else "",
+            link=shown.spec.issue if re.match(r"https?://", shown.spec.issue or "") else None,
+        )
+    )
+    return page
+
+
+@cache
+def _pages() -> Environment:
+    """The templates, read once: a batch writes hundreds of pages."""
     pages = Environment(
         loader=PackageLoader("bisect_tool.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    pages.filters["log_address"] = lambda log: log_address(log, report.cache)
+    pages.filters["log_address"] = log_address
     pages.filters["listed"] = lambda builds: sentences.listed(builds, MOST_BUILDS)
-    findings = answer.findings(shown)
-    page: str = pages.get_template("report.html.jinja").render(
-        report=shown,
-        summary=answer.summary(shown),
-        findings=findings,
-        diagnoses=show_diagnoses(shown),
-        tables=numbers.tables(shown),
-        headings=numbers.HEADINGS,
-        names=timeline.names(shown),
-        classes={finding.failure.id: failure_class(shown, finding.failure.id) for finding in findings},
-        # The picture escapes its own texts.
-        picture=Markup(draw(shown)),  # noqa: S704
-        chances=lambda study: Markup(chances_picture.draw(study)),  # noqa: S704
-        rate_lines=lines_of,
-        most_commits=MOST_COMMITS,
-        elapsed=sentences.duration(shown.elapsed_s),
-        time_line=where_time_went(shown.time) if shown.time is not None else "",
-        link=shown.spec.issue if re.match(r"https?://", shown.spec.issue or "") else None,
-    )
-    return page
+    return pages
 
 
 def log_address(log: str, cache: str) -> str:
