@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ STORE = 100 * 2**20  # bytes of the object store of a node; the least that Ray t
 # Ray takes 15 s to notice that a node is gone; here that is what most of the time would go for.
 SOON = {"health_check_period_ms": 500, "health_check_timeout_ms": 1000, "health_check_failure_threshold": 4}
 PATIENCE = 180.0  # seconds for a node to start: Ray gives up after 30, which is little beside other tests
+# Of the processes beside a node. Where it must ask them for theirs, it ends itself when they have not said so in 15 s.
+PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
 
 
 @dataclass
@@ -77,6 +80,7 @@ class RigCluster:
                 include_log_monitor=False,
                 env_vars={"BISECT_CACHE": str(cache), **environ},
                 **head,
+                **dict(zip(PORTS, _free_ports(len(PORTS)), strict=True)),
             )
         self.nodes.append(RigNode(made, cache))
         return self.nodes[-1]
@@ -96,6 +100,14 @@ class RigCluster:
             except psutil.NoSuchProcess:
                 continue
         psutil.wait_procs(below, timeout=30)
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        found = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in found:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in found]
 
 
 def _patiently() -> Any:
