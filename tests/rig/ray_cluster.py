@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import socket
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,15 @@ from unittest.mock import patch
 import psutil
 
 STORE = 100 * 2**20  # bytes of the object store of a node; the least that Ray takes is 75 MiB
-# Ray takes 15 s to notice that a node is gone; here that is what most of the time would go for.
-SOON = {"health_check_period_ms": 500, "health_check_timeout_ms": 1000, "health_check_failure_threshold": 4}
+# Ray takes 15 s to notice that a node is gone; here that is what most of the time would go for. And a node ends itself when the
+# processes beside it have not answered for some seconds, which is little beside other tests.
+CONFIG = {
+    "health_check_period_ms": 500,
+    "health_check_timeout_ms": 1000,
+    "health_check_failure_threshold": 4,
+    "agent_register_timeout_ms": 180_000,
+}
 PATIENCE = 180.0  # seconds for a node to start: Ray gives up after 30, which is little beside other tests
-# Of the processes beside a node. Where it must ask them for theirs, it ends itself when they have not said so in 15 s.
-PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
 
 
 @dataclass
@@ -70,7 +73,7 @@ class RigCluster:
     def add(self, cpus: int = 2, gpus: int = 0, **environ: str) -> RigNode:
         """One more node. Its GPUs are as real as the driver that the test hands in."""
         cache = self.folder / f"node-cache-{len(self.nodes) + 1}"
-        head = {} if self.nodes else {"_system_config": SOON, "temp_dir": self.temporary, "no_monitor": True}
+        head = {} if self.nodes else {"_system_config": CONFIG, "temp_dir": self.temporary, "no_monitor": True}
         with patch("ray._private.services.get_node", _patiently()):
             made = self.cluster.add_node(
                 num_cpus=cpus,
@@ -80,7 +83,6 @@ class RigCluster:
                 include_log_monitor=False,
                 env_vars={"BISECT_CACHE": str(cache), **environ},
                 **head,
-                **dict(zip(PORTS, _free_ports(len(PORTS)), strict=True)),
             )
         self.nodes.append(RigNode(made, cache))
         return self.nodes[-1]
@@ -100,14 +102,6 @@ class RigCluster:
             except psutil.NoSuchProcess:
                 continue
         psutil.wait_procs(below, timeout=30)
-
-
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        found = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in found:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in found]
 
 
 def _patiently() -> Any:
