@@ -81,7 +81,7 @@ class RigCluster:
                 object_store_memory=STORE,
                 include_dashboard=False,
                 include_log_monitor=False,
-                env_vars={"BISECT_CACHE": str(cache), **environ},
+                env_vars={"BISECT_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "", **environ},
                 **head,
             )
         self.nodes.append(RigNode(made, cache))
