@@ -490,7 +490,7 @@ def repeat_command(asked: Asked, settings: Settings) -> str:
         words += ["--from", asked.builds[0].version]
     words += ["--to", asked.builds[-1].version]
     words += [flag for flag, is_set in (("--pre", asked.wishes.pre), ("--yanked", asked.wishes.yanked)) if is_set]
-    for name in ("index", "nightly_index", "repo", "wheelhouse"):
+    for name in ("executor", "index", "nightly_index", "ray_address", "repo", "wheelhouse"):
         if settings.sources[name].startswith("--"):
             words += [settings.sources[name], without_credentials(str(getattr(settings, name)))]
     for name, address in (("store", settings.store), ("logs", settings.logs)):

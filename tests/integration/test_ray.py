@@ -6,14 +6,14 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
 from tests.integration.conftest import Place, failing, history, kill
 from tests.integration.test_run import MAIN, ends
-from tests.integration.test_slots import started_below, wait_for, waiting_spec
+from tests.integration.test_slots import started_below, waiting_spec
 
 if TYPE_CHECKING:
     from tests.rig.ray_cluster import RigCluster
@@ -39,21 +39,23 @@ def far(place: Place, cluster: RigCluster) -> Place:
 
 
 def gone(pids: list[int]) -> bool:
-    psutil.wait_procs([psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], timeout=60)
+    psutil.wait_procs([psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], timeout=120)
     return not any(psutil.pid_exists(pid) for pid in pids)
 
 
-def until(is_so: Any) -> None:
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
+def wait_for(folder: Path, count: int) -> list[int]:
+    """The process ids of the trials, once so many run; a node takes its time to start its processes."""
+    deadline = time.monotonic() + 300
+    while len(found := [int(path.suffix[1:]) for path in folder.glob("1.*")]) < count:
+        assert time.monotonic() < deadline, found
         time.sleep(0.05)
+    return found
 
 
 def test_the_answer_is_the_same_and_everything_was_made_on_the_nodes(far: Place, cluster: RigCluster) -> None:
-    far.publish(history(30, failing(range(17, 30))))
+    far.publish(history(12, failing(range(7, 12))))
     answer = far.answer("run", far.spec(cases=MAIN, from_="1.0"), "--ahead", "off")
-    assert ends(answer) == [("exact", "1.16", "1.17", "open", "1.29", None)]
+    assert ends(answer) == [("exact", "1.6", "1.7", "open", "1.11", None)]
     assert answer["time"]["slots"] == 4
     # Each log is here, no environment is.
     assert len(list((far.cache / "trials").glob("*/log.txt"))) == answer["counts"]["trials"]
@@ -76,7 +78,7 @@ def test_a_worker_and_a_node_that_are_killed_change_nothing(far: Place, cluster:
     wait_for(folder, 5)  # the trial was made again there, and no other
     cluster.kill(second)
     (folder / "go").touch()
-    out, told = process.communicate(timeout=240)
+    out, told = process.communicate(timeout=600)
     assert process.returncode == 0, told
     assert "is lost, its work goes to the others" in told
     assert "appeared in 1.7" in out
@@ -99,7 +101,7 @@ def test_ctrl_c_ends_what_runs_on_the_nodes(far: Place) -> None:
     process = far.start("run", spec)
     pids = wait_for(folder, 4)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=120)
+    process.communicate(timeout=300)
     assert process.returncode == 130
     assert gone(pids)
 

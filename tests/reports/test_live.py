@@ -85,6 +85,27 @@ def test_the_picture_has_a_line_for_each_slot_and_for_what_is_made_ahead() -> No
     assert made.ahead == {}
 
 
+def test_slots_that_join_get_lines_too_and_so_do_those_that_come_again() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
+    made = watched(
+        events.SlotsOpened(("node-1 slot 1", "node-2 slot 1")),
+        events.SlotLost("node-2 slot 1", "node-2 (host): Ray does not reach it any more"),
+        events.SlotsJoined(("node-2 slot 1", "node-3 slot 1")),
+        events.Installing("1.100", 500, "node-3 slot 1"),
+    )
+    with console.capture() as capture:
+        console.print(_Picture(made, console))
+    text = capture.get()
+    assert "slot node-2 slot 1  idle" in text
+    assert "slot node-3 slot 1  installing 1.100" in text
+    assert plain_line(events.SlotsJoined(("node-2 slot 1", "node-3 slot 1"))) == "new slots: node-2 slot 1, node-3 slot 1"
+
+
+def test_a_run_that_had_one_slot_shows_all_of_them_once_others_join() -> None:
+    made = watched(events.SlotsJoined(("b",)), events.Installing("1.100", 500, "a"))
+    assert {name: doing.what for name, doing in made.slots.items()} == {"b": "idle", "a": "installing 1.100"}
+
+
 def test_plain_lines_name_the_slot_where_there_are_several() -> None:
     assert plain_line(events.Installing("1.2", None, "2")) == "[slot 2] 1.2: installing"
     assert plain_line(events.Installing("1.2", None)) == "1.2: installing"

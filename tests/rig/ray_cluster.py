@@ -15,8 +15,14 @@ from unittest.mock import patch
 import psutil
 
 STORE = 100 * 2**20  # bytes of the object store of a node; the least that Ray takes is 75 MiB
-# Ray takes 15 s to notice that a node is gone; here that is what most of the time would go for.
-SOON = {"health_check_period_ms": 500, "health_check_timeout_ms": 1000, "health_check_failure_threshold": 4}
+# Ray takes 15 s to notice that a node is gone; here that is what most of the time would go for. And a node ends itself when the
+# processes beside it have not answered for some seconds, which is little beside other tests.
+CONFIG = {
+    "health_check_period_ms": 500,
+    "health_check_timeout_ms": 1000,
+    "health_check_failure_threshold": 4,
+    "agent_register_timeout_ms": 180_000,
+}
 PATIENCE = 180.0  # seconds for a node to start: Ray gives up after 30, which is little beside other tests
 
 
@@ -67,7 +73,7 @@ class RigCluster:
     def add(self, cpus: int = 2, gpus: int = 0, **environ: str) -> RigNode:
         """One more node. Its GPUs are as real as the driver that the test hands in."""
         cache = self.folder / f"node-cache-{len(self.nodes) + 1}"
-        head = {} if self.nodes else {"_system_config": SOON, "temp_dir": self.temporary, "no_monitor": True}
+        head = {} if self.nodes else {"_system_config": CONFIG, "temp_dir": self.temporary, "no_monitor": True}
         with patch("ray._private.services.get_node", _patiently()):
             made = self.cluster.add_node(
                 num_cpus=cpus,
@@ -75,7 +81,7 @@ class RigCluster:
                 object_store_memory=STORE,
                 include_dashboard=False,
                 include_log_monitor=False,
-                env_vars={"BISECT_CACHE": str(cache), **environ},
+                env_vars={"BISECT_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "", **environ},
                 **head,
             )
         self.nodes.append(RigNode(made, cache))

@@ -140,7 +140,8 @@ class RayExecutor(SlotThreads):
         self._retired: set[int] = set()
         self._numbers = itertools.count(1)
         self._channels = threading.Lock()
-        self._files: dict[int, Any] = {}
+        self._files: dict[tuple[tuple[str, bytes], ...], Any] = {}
+        self._is_silent = False
         self._over = threading.Event()
         self._stranded: float | None = None
         self._add(cluster.alive)
@@ -241,10 +242,9 @@ class RayExecutor(SlotThreads):
 
     def _placed(self, files: tuple[tuple[str, bytes], ...]) -> Any:
         """The files of a repro, where every node can get them; they travel to each once."""
-        place = hash(files)
-        if place not in self._files:
-            self._files[place] = connection.put(files)
-        return self._files[place]
+        if files not in self._files:
+            self._files[files] = connection.put(files)
+        return self._files[files]
 
     def _attempts(
         self,
@@ -263,7 +263,6 @@ class RayExecutor(SlotThreads):
             try:
                 return call.name, self._raised(node, self._ended(call, stop, tell))
             except Gone as gone:
-                _release(node, call.name)
                 if attempt == ATTEMPTS:
                     raise self._of_the_node(
                         node,
@@ -293,14 +292,14 @@ class RayExecutor(SlotThreads):
         return Call(node, name, result, may_tell)
 
     def _ended(self, call: Call, stop: Stop, tell: Callable[[News], None]) -> Outcome:
-        """Wait for the end of a job. Raises `Cancelled`, `SlotLost`, `Gone`."""
+        """Wait for the end of a job. Raises `Cancelled`, `SlotLost`, `Gone`; then the keeper holds nothing of it."""
         try:
             return self._awaited(call, stop, tell)
-        except Broken as error:
-            raise self._gone(call.node, error) from error
-        except Cancelled:
+        except BaseException as error:
             _release(call.node, call.name)
-            raise
+            if not isinstance(error, Broken):
+                raise
+            raise (Cancelled() if stop.is_set else self._gone(call.node, error)) from error
 
     def _awaited(self, call: Call, stop: Stop, tell: Callable[[News], None]) -> Outcome:
         keeper, called_off = call.node.keeper, 0.0
@@ -383,8 +382,11 @@ class RayExecutor(SlotThreads):
                 change = self._cluster.look()
             except Broken as error:
                 # Ray ends this process itself when it cannot be reached for long; what was learned is stored.
-                self._tell(f"the Ray cluster does not answer: {error}")
+                if not self._is_silent:
+                    self._tell(f"the Ray cluster does not answer: {error}")
+                self._is_silent = True
                 continue
+            self._is_silent = False
             self._changed(change)
 
     def _changed(self, change: Change) -> None:

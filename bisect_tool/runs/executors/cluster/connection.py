@@ -9,6 +9,7 @@ import importlib.util
 import logging
 import os
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from bisect_tool.errors import MachineFault, SettingError
 
 AUTO, OWN = "auto", "local"
 STORE = 200_000_000  # bytes of the object store of a cluster of our own: repros and logs are small
+TO_REACH = 20.0  # seconds until a host is taken for not there
 NAMESPACE = "bisect"
 
 
@@ -59,6 +61,7 @@ def connect(address: str, cache: Path) -> None:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     import ray
 
+    _check_reachable(address)
     own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": STORE} if address == OWN else {}
     with _signals_kept(), _cache_named(cache if address == OWN else None):
         try:
@@ -73,6 +76,17 @@ def connect(address: str, cache: Path) -> None:
         except Exception as error:
             raise _not_connected(address, error) from error
     _keep_quiet()
+
+
+def _check_reachable(address: str) -> None:
+    """Ray tries for minutes where nobody listens. Raises `SettingError`."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon:
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), TO_REACH).close()
+    except (OSError, OverflowError) as error:
+        raise _not_connected(address, error) from error
 
 
 def _not_connected(address: str, error: Exception) -> SettingError:

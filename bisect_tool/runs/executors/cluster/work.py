@@ -96,6 +96,8 @@ def _done(desk: Desk, do: Callable[[Stop], Outcome]) -> Outcome:
                 return _keep_the_gpu(desk, lost, stop)
     except _Unknown:
         return Unknown()
+    except connection.Broken as gone:
+        return failed(SlotLost(f"the keeper of the node does not answer: {gone}"), host_name())
     except BaseException as error:  # noqa: BLE001  it travels, and is raised on the driver
         return failed(error, host_name())
 
