@@ -23,11 +23,13 @@ COPY deploy/image/build.lock deploy/image/
 RUN python3 -m venv /tools \
     && /tools/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes --requirement deploy/image/build.lock \
     && python3 -m venv --without-pip /opt/bisect
-# uv is among these, in the version and with the hashes of the lock file.
+# uv is among these, in the version and with the hashes of the lock file. The tests of numpy and scipy are 68 MB that nobody imports.
 COPY requirements.lock ./
 COPY deploy/image/shared.lock deploy/image/
 RUN /tools/bin/pip --python /opt/bisect/bin/python install --no-cache-dir --disable-pip-version-check --no-deps --require-hashes \
-        --requirement requirements.lock --requirement deploy/image/shared.lock
+        --requirement requirements.lock --requirement deploy/image/shared.lock \
+    && find /opt/bisect/lib/python3.11/site-packages/numpy /opt/bisect/lib/python3.11/site-packages/scipy \
+        -type d -name tests -prune -exec rm -rf '{}' +
 COPY pyproject.toml README.md LICENSE ./
 COPY bisect_tool bisect_tool
 RUN /tools/bin/pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheel . \

@@ -57,6 +57,11 @@ def test_two_tasks_of_a_slurm_array_answer_everything_once(tmp_path: Path, envir
     shards = [lines(out / f"shard-{number}") for number in (0, 1)]
     assert sorted(map(len, shards)) == [1, 1]
     assert shards[0] | shards[1] == {"toy": "exact", "compiled": "no change"}
+    # As docs/slurm.md and merge.yaml go on: one page for all of them.
+    merge = [environ["BISECT_PROGRAM"], "batch", "--merge", *sorted(out.glob("shard-*")), "--out", out / "all"]
+    ran = subprocess.run(list(map(str, merge)), env=environ, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert lines(out / "all") == shards[0] | shards[1]
 
 
 def test_the_step_of_the_action_writes_the_answer_into_the_summary(tmp_path: Path, environ: dict[str, str]) -> None:

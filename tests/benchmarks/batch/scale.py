@@ -33,7 +33,7 @@ class Inputs:
     builds_of_spec: float = 12.7
     openings: Mapping[int, int] = field(default_factory=lambda: {1: 16, 10: 99, 100: 541, 1000: 1189})  # by specs
     speed_up: Mapping[int, float] = field(
-        default_factory=lambda: {1: 1.0, 4: 3.6, 8: 6.5, 16: 8.6, 64: 9.3}
+        default_factory=lambda: {1: 1.0, 4: 3.6, 8: 6.3, 16: 7.8, 64: 8.4}
     )  # by slots
     decision_of_spec: float = 0.000_084  # docs/scale.md: 84 ms with 1,000 specs
 
