@@ -143,7 +143,9 @@ def _divided_lines(report: Report, divided: Divided) -> tuple[Lines, Lines]:
         code = numbered
         return [(number, line.partition("#")[2]) for number, line in numbered if "#" in line] + _docstring(report), code
     code = [(number, line) for number, line in numbered if number in divided.covered]
-    prose = [(number, quoted.sub("", line)) for number, line in numbered if number not in divided.covered and line.strip()]
+    prose = [
+        (number, quoted.sub("", line)) for number, line in numbered if number not in divided.covered and line.strip()
+    ]
     return prose, code
 
 

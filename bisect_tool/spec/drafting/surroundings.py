@@ -50,7 +50,8 @@ _EXPORT = re.compile(
 )
 _ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]{2,60})=(\"[^\"]*\"|'[^']*'|\S*)")
 _PYTHON = re.compile(
-    r"^\W{0,6}(?:c?python)(?:[ _]version)?(?:\s*\(e\.g\.[^)]*\))?\W{0,6}\s*(?:is\s+)?v?(?P<version>3\.\d{1,2})(?:\.\d+)?(?![\w.]*\.py)",
+    r"^\W{0,6}(?:c?python)(?:[ _]version)?(?:\s*\(e\.g\.[^)]*\))?\W{0,6}\s*(?:is\s+)?"
+    r"v?(?P<version>3\.\d{1,2})(?:\.\d+)?(?![\w.]*\.py)",
     re.IGNORECASE,
 )
 _PYTHON_SAID = re.compile(r"(?:\b(?:on|with|using|under)|[,;.])\s+python\s+(?P<version>3\.\d{1,2})\b", re.IGNORECASE)
