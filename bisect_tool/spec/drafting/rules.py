@@ -5,9 +5,9 @@ from __future__ import annotations
 RULES: dict[str, tuple[str, str]] = {
     "code-choice": (
         "Code between fences, after prompts, indented, or bare among the sentences, that Python's parser takes.",
-        "The repro is the piece with the most points: it imports the package (4), calls `torch.compile` (3), stands "
-        "under words such as `Minimal reproducer` (3), uses words of the title (2), asserts something (1); less 6 under words such as "
-        "`Workaround`, `Expected` or `Versions`, or when it only prints versions. Among equals the first.",
+        "The repro is the piece with the most points: it imports the package (4), calls `torch.compile` (3), stands under "
+        "words such as `Minimal reproducer` (3), uses words of the title (2), asserts something (1); less 6 under words such "
+        "as `Workaround`, `Expected` or `Versions`, or when it only prints versions. Among equals the first.",
     ),
     "code-imports": (
         "Names that everybody knows and nothing in the code imports: `torch`, `nn`, `F`, `np`, `os` …",
