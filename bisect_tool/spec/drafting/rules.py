@@ -44,8 +44,19 @@ RULES: dict[str, tuple[str, str]] = {
         "`from`: a year before.",
     ),
     "from-walk-back": ("Nothing.", "`from` is left out: the search walks back from the newest build."),
-    "to-bad": ("The nightly that fails.", "`to`."),
-    "to-newest": ("Nothing.", "`to` is left out: up to the newest release, because many bugs are fixed by now."),
+    "from-bad": (
+        "A release that fails and a newer one that works, and none before that works.",
+        "`from`: the one that fails.",
+    ),
+    "to-bad": ("The newest build that is said to fail.", "`to`: both ends of the range are said to differ then."),
+    "to-good": (
+        "A release that fails and a newer one that works, and none before that works.",
+        "`to`: the one that works.",
+    ),
+    "to-newest": (
+        "No release that fails.",
+        "`to` is left out: up to the newest release, because many bugs are fixed by now.",
+    ),
     "device-cpu": ("No `cuda` in the code.", "`[cpu]`."),
     "device-gpu-only": (
         "The failure or the code is one of GPUs alone: Triton, CUDA graphs, NCCL, associative_scan, events and streams …",
