@@ -53,10 +53,8 @@ RULES: dict[str, tuple[str, str]] = {
         "A release that fails and a newer one that works, and none before that works.",
         "`to`: the one that works.",
     ),
-    "to-newest": (
-        "No release that fails.",
-        "`to` is left out: up to the newest release, because many bugs are fixed by now.",
-    ),
+    "to-two-after": ("A nightly that fails.", "`to`: two minor releases after it."),
+    "to-newest": ("No build that fails.", "`to` is left out: up to the newest release."),
     "device-cpu": ("No `cuda` in the code.", "`[cpu]`."),
     "device-gpu-only": (
         "The failure or the code is one of GPUs alone: Triton, CUDA graphs, NCCL, associative_scan, events and streams …",
@@ -73,6 +71,14 @@ RULES: dict[str, tuple[str, str]] = {
         "`requires`, by the name of the distribution.",
     ),
     "hold-torch": ("torch imported beside builds of triton.", "`hold: [torch]`, because torch pins triton."),
+    "timeout-hang": (
+        "A report of a hang, and a script that compiles nothing.",
+        "`timeout: 60`, because each trial of a build that hangs takes that long.",
+    ),
+    "source-known": (
+        "The repository of the issue, or the one that the package is known for.",
+        "`source`, for the commits.",
+    ),
     "env-command": (
         "`NAME=value python script.py` and `export NAME=value`.",
         "`env`; switches that only print more, places of caches and secrets are left out.",

@@ -78,6 +78,18 @@ def _names_version(module: str, text: str) -> bool:
     return re.search(pattern, text[:100_000], re.IGNORECASE) is not None
 
 
+def find_source(package: str, repository: str | None) -> Found[str | None]:
+    """The repository whose commits belong to the builds; torch needs none, the tool knows it."""
+    if package == "torch":
+        return default(None, "source-known", "the tool knows it")
+    if repository and REPOSITORIES.get(repository.lower(), package) == package:
+        return guessed(repository, "source-known", "the repository of the issue")
+    known = next((name for name, of in REPOSITORIES.items() if of == package), None)
+    if known:
+        return guessed(known, "source-known", f"the repository that {package} is known for")
+    return default(None, "source-known", "not known")
+
+
 def distribution(module: str) -> str:
     """What to install for an import."""
     return DISTRIBUTIONS.get(module, module.replace("_", "-"))
