@@ -30,8 +30,8 @@ class Span:
 def span_of(said: Said, opened: date | None) -> Span:
     """The range to search.
 
-    Both ends of a range of releases are builds that are said to differ, where the report names two: a failure of a single release
-    between two ends that pass is easily missed.
+    Both ends of a range of releases are builds that are said to differ, where the report names two: a failure of a single
+    release between two ends that pass is easily missed.
     """
     failing = _failing(said)
     good = _last_good(said, failing)

@@ -30,7 +30,8 @@ def test_every_rule_but_a_few_is_used_by_some_report() -> None:
             continue
         fields: tuple[Found[Any], ...] = (
             draft.source, draft.package, draft.kind, draft.span.channel, draft.span.first, draft.span.last, draft.devices,
-            draft.python, draft.requires, draft.hold, draft.variables, draft.repository, draft.timeout, *draft.cases, *draft.failures, *draft.reasons,
+            draft.python, draft.requires, draft.hold, draft.variables, draft.repository, draft.timeout,
+            *draft.cases, *draft.failures, *draft.reasons,
         )  # fmt: skip
         used |= {field.rule for field in fields}
     assert used - set(RULES) == set()
