@@ -115,8 +115,8 @@ def init_rules() -> str:
     lines = [
         "# The rules of `bisect init`",
         "",
-        "Made from `bisect_tool/spec/drafting/rules.py`. The first column is how a rule is called in the code; `init.md` explains how",
-        "they work together.",
+        "Made from `bisect_tool/spec/drafting/rules.py`. The first column is how a rule is called in the code; `init.md`",
+        "explains how they work together.",
         "",
         "| rule | looks at | makes |",
         "|---|---|---|",

@@ -15,10 +15,11 @@ import click
 @click.option("--force", is_flag=True, help="Replace the spec and the scripts of a folder that is there already.")
 @click.option("--github-api", metavar="URL", help="Where GitHub's API answers; left out: its own address.")
 def command(source: str, *, out: str | None, force: bool, github_api: str | None) -> None:
-    """Draft a spec from a bug report: a text file, a script, `-`, or the address of an issue on GitHub.
+    """Draft a spec from a bug report.
 
-    Writes a folder with `spec.yaml` and `repro.py`, and says what it found where and what it guessed. Nothing of the report is
-    run. The rules are in docs/init.md; a token in GITHUB_TOKEN lifts GitHub's limits.
+    SOURCE is a text file, a script, `-` for the standard input, or an issue on GitHub (its address, or owner/name#123).
+    Writes a folder with `spec.yaml` and `repro.py`, and says what it found where and what it guessed. Nothing of the report
+    is run. The rules are in docs/init.md; a token in GITHUB_TOKEN lifts GitHub's limits.
     """
     from bisect_tool.builds.channel import names
     from bisect_tool.history.source import token_in

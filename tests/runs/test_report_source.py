@@ -109,7 +109,12 @@ def test_encodings(tmp_path: Path, encoding: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "name"),
-    [("Zero Grad.txt", "zero-grad"), ("a-bug/report.md", "a-bug"), ("x/..%2f..%2fetc.md", "2f-2fetc"), ("日本.md", "text")],
+    [
+        ("Zero Grad.txt", "zero-grad"),
+        ("a-bug/report.md", "a-bug"),
+        ("x/..%2f..%2fetc.md", "2f-2fetc"),
+        ("日本.md", "text"),
+    ],
 )
 def test_names_come_from_files_and_are_plain(tmp_path: Path, path: str, name: str) -> None:
     (tmp_path / path).parent.mkdir(exist_ok=True)

@@ -228,7 +228,7 @@ def _bare(lines: Sequence[str], free: list[bool], first: int = 0) -> list[Block]
             at += 1
             continue
         end = _end_of_code(lines, free, at)
-        found = _longest(lines[at:end], first + at)
+        found = _longest(lines[at:end], first + at) if end > at else None
         if found is None:
             at, failed = at + 1, failed + 1
             continue
@@ -238,7 +238,7 @@ def _bare(lines: Sequence[str], free: list[bool], first: int = 0) -> list[Block]
 
 
 def _end_of_code(lines: Sequence[str], free: list[bool], start: int) -> int:
-    """The line after the last one that can go on with the code that begins at `start`."""
+    """The line after the last one that can go on with the code that begins at `start` and leaves nothing open."""
     margin = _indent(lines[start])
     depth, quote = 0, ""
     end = start
@@ -250,7 +250,7 @@ def _end_of_code(lines: Sequence[str], free: list[bool], start: int) -> int:
         if line.strip() and not inside and not _goes_on(line, margin):
             break
         depth, quote = _opened(line, depth, quote)
-        if line.strip():
+        if line.strip() and not depth and not quote:
             end = number + 1
     return end
 

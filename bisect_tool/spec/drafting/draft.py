@@ -16,7 +16,7 @@ from bisect_tool.spec.drafting.devices import CHOSEN, Placed, place
 from bisect_tool.spec.drafting.edits import Edit, Offsets, applied, shown_changes
 from bisect_tool.spec.drafting.expected import Kind, Raised, find_kind, find_raised, match_of, name_of
 from bisect_tool.spec.drafting.finding import Found, default, found, guessed
-from bisect_tool.spec.drafting.names import imported
+from bisect_tool.spec.drafting.names import compiles, imported
 from bisect_tool.spec.drafting.report import LONGEST_LINE, Report
 from bisect_tool.spec.drafting.said import read_builds
 from bisect_tool.spec.drafting.span import Span, span_of
@@ -28,6 +28,7 @@ from bisect_tool.spec.drafting.surroundings import (
     find_package,
     find_python,
     find_requires,
+    find_source,
 )
 
 Lines = list[tuple[int, str]]
@@ -53,6 +54,8 @@ class Draft:
     requires: Found[tuple[str, ...]]
     hold: Found[tuple[str, ...]]
     variables: Found[Mapping[str, str]]
+    repository: Found[str | None]
+    timeout: Found[int | None]
     cases: tuple[Found[DraftCase], ...]
     failures: tuple[Found[tuple[str, str]], ...]
     code: str
@@ -143,7 +146,9 @@ def _divided_lines(report: Report, divided: Divided) -> tuple[Lines, Lines]:
         code = numbered
         return [(number, line.partition("#")[2]) for number, line in numbered if "#" in line] + _docstring(report), code
     code = [(number, line) for number, line in numbered if number in divided.covered]
-    prose = [(number, quoted.sub("", line)) for number, line in numbered if number not in divided.covered and line.strip()]
+    prose = [
+        (number, quoted.sub("", line)) for number, line in numbered if number not in divided.covered and line.strip()
+    ]
     return prose, code
 
 
@@ -224,6 +229,7 @@ def _checked(read: _Read, repro: Repro) -> tuple[checking.Checked | None, list[s
     return None, [_TODO[kind]] if kind in _TODO else []
 
 
+_HANG_SECONDS = 60
 _NEEDS_ASSERT = (
     "the script prints wrong values and ends as if all were well: add an assertion that says what is right, such as "
     "`torch.testing.assert_close(actual, expected)`; until then every build passes"
@@ -291,6 +297,8 @@ def _assembled(
         requires=find_requires(modules, read.package.value, None),
         hold=find_hold(modules, read.package.value),
         variables=find_environment(read.prose),
+        repository=find_source(read.package.value, report.repository),
+        timeout=_timeout(read.kind, tree),
         cases=tuple(cases),
         failures=tuple(_failures(read, checked)),
         code=text,
@@ -300,6 +308,13 @@ def _assembled(
         todo=tuple(todo),
         left_out=read.chosen.others,
     )
+
+
+def _timeout(kind: Found[Kind], tree: ast.Module) -> Found[int | None]:
+    """Seconds for a trial; compiling may take minutes on a busy machine, so that such scripts keep the usual limit."""
+    if kind.value is Kind.HANG and not compiles(tree):
+        return guessed(_HANG_SECONDS, "timeout-hang", "each trial of a build that hangs takes so long")
+    return default(None, "timeout-hang", "the usual one")
 
 
 def _failures(read: _Read, checked: checking.Checked | None) -> list[Found[tuple[str, str]]]:

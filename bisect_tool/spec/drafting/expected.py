@@ -12,7 +12,9 @@ from bisect_tool.spec.drafting.report import LONGEST_LINE, slug
 _TYPE = r"(?:[A-Za-z_][\w.]{0,120}?)?(?:Error|Exception|Unsupported|Warning|Exceeded|OutOfResources|Interrupt|Failure)"
 _RAISED = re.compile(rf"^(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>\S.*)$")
 _BARE = re.compile(r"^(?P<types>[a-z_][\w.]*\.)?(?P<type>[A-Z]\w*(?:Error|Exception))\s*$")
-_IN_TEXT = re.compile(rf"(?<![\w.])(?<!except )(?<!raise )(?<!catch )(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>[^\s].*)$")
+_IN_TEXT = re.compile(
+    rf"(?<![\w.])(?<!except )(?<!raise )(?<!catch )(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>[^\s].*)$"
+)
 _ADVICE = re.compile(
     r"\s+(?:Set TORCH\w+|You can suppress|The above exception|While executing|from user code|Found from|target:|"
     r"If you are certain|Compile with `TORCH_USE|Please (?:file|report)).*$",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from bisect_tool.spec.drafting.cases import DraftCase
 from bisect_tool.spec.drafting.draft import Draft
@@ -53,6 +54,8 @@ def _todo(draft: Draft) -> Iterator[str]:
 def _where(draft: Draft) -> Iterator[str]:
     span = draft.span
     yield _line("package", scalar(draft.package.value), draft.package)
+    if draft.repository.value is not None:
+        yield _line("source", scalar(draft.repository.value), draft.repository)
     yield _line("channel", scalar(span.channel.value), span.channel)
     yield _line("from", None if span.first.value is None else json.dumps(span.first.value), span.first)
     yield _line("to", None if span.last.value is None else json.dumps(span.last.value), span.last)
@@ -70,6 +73,8 @@ def _how(draft: Draft) -> Iterator[str]:
         yield _line("hold", _list(draft.hold.value), draft.hold)
     if draft.variables.value:
         yield _line("env", _mapping(draft.variables.value), draft.variables)
+    if draft.timeout.value is not None:
+        yield _line("timeout", str(draft.timeout.value), draft.timeout)
     yield _line("script", SCRIPT, draft.source)
     if draft.runs_in_runner:
         yield f"files: [{REPORT}]"
@@ -98,27 +103,14 @@ def _failures(draft: Draft) -> Iterator[str]:
         yield _commented(f"  - {{name: {scalar(name)}, match: {json.dumps(match, ensure_ascii=False)}}}", failure)
 
 
-def _line(
-    key: str,
-    value: str | None,
-    found: Found[object] | Found[str] | Found[str | None] | Found[tuple[str, ...]] | Found[Mapping[str, str]],
-) -> str:
+def _line(key: str, value: str | None, found: Found[Any]) -> str:
     """`key: value`; a key that is left out becomes a comment that says why."""
     if value is None:
         return f"# {key}: left out, {found.why}"
     return _commented(f"{key}: {value}", found)
 
 
-def _commented(
-    text: str,
-    found: Found[object]
-    | Found[str]
-    | Found[str | None]
-    | Found[tuple[str, ...]]
-    | Found[Mapping[str, str]]
-    | Found[DraftCase]
-    | Found[tuple[str, str]],
-) -> str:
+def _commented(text: str, found: Found[Any]) -> str:
     if found.how is How.DEFAULT:
         return text
     told = " ".join(found.told.split())

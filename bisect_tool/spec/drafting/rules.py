@@ -1,23 +1,26 @@
-"""Every rule by which a draft is made: its name, what it looks at, and what it makes of it. `docs/init-rules.md` is made of this."""
+"""Every rule by which a draft is made: its name, what it looks at, what it makes. `docs/init-rules.md` comes from this."""
 
 from __future__ import annotations
 
 RULES: dict[str, tuple[str, str]] = {
     "code-choice": (
         "Code between fences, after prompts, indented, or bare among the sentences, that Python's parser takes.",
-        "The repro is the piece with the most points: it imports the package (4), calls `torch.compile` (3), stands under words "
-        "such as `Minimal reproducer` (3), uses words of the title (2), asserts something (1); less 6 under words such as "
-        "`Workaround`, `Expected` or `Versions`, or when it only prints versions. Among equals the first.",
+        "The repro is the piece with the most points: it imports the package (4), calls `torch.compile` (3), stands under "
+        "words such as `Minimal reproducer` (3), uses words of the title (2), asserts something (1); less 6 under words such "
+        "as `Workaround`, `Expected` or `Versions`, or when it only prints versions. Among equals the first.",
     ),
     "code-imports": (
         "Names that everybody knows and nothing in the code imports: `torch`, `nn`, `F`, `np`, `os` …",
         "Their imports are put on top.",
     ),
     "code-joined": ("Names that an earlier piece of code defines.", "The earlier piece is put in front."),
-    "code-mended": ("Quotes and dashes that a word processor has changed.", "They become plain ones, if Python takes it then."),
+    "code-mended": (
+        "Quotes and dashes that a word processor has changed.",
+        "They become plain ones, if Python takes it then.",
+    ),
     "code-spoken": (
-        "No code of the failure, but one sentence (the title first) names one operation of torch, the rank of its input, and that "
-        "it fails compiled.",
+        "No code of the failure, but one sentence (the title first) names one operation of torch, the rank of its input, and "
+        "that it fails compiled.",
         "A script of some lines that calls it, eager and compiled. The report may be wrong in every way, so this is a guess to "
         "be tried.",
     ),
@@ -36,10 +39,22 @@ RULES: dict[str, tuple[str, str]] = {
     "from-good": ("The newest build that is said to work and is older than all that fail.", "`from`."),
     "from-two-before": ("A build that fails, and none that works.", "`from`: two minor releases before it."),
     "from-days-before": ("A nightly that fails, and only nightlies do.", "`from`: 60 days before it."),
-    "from-a-year-before": ("Only the day of a nightly, or the day on which an issue was filed.", "`from`: a year before."),
+    "from-a-year-before": (
+        "Only the day of a nightly, or the day on which an issue was filed.",
+        "`from`: a year before.",
+    ),
     "from-walk-back": ("Nothing.", "`from` is left out: the search walks back from the newest build."),
-    "to-bad": ("The nightly that fails.", "`to`."),
-    "to-newest": ("Nothing.", "`to` is left out: up to the newest release, because many bugs are fixed by now."),
+    "from-bad": (
+        "A release that fails and a newer one that works, and none before that works.",
+        "`from`: the one that fails.",
+    ),
+    "to-bad": ("The newest build that is said to fail.", "`to`: both ends of the range are said to differ then."),
+    "to-good": (
+        "A release that fails and a newer one that works, and none before that works.",
+        "`to`: the one that works.",
+    ),
+    "to-two-after": ("A nightly that fails.", "`to`: two minor releases after it."),
+    "to-newest": ("No build that fails.", "`to` is left out: up to the newest release."),
     "device-cpu": ("No `cuda` in the code.", "`[cpu]`."),
     "device-gpu-only": (
         "The failure or the code is one of GPUs alone: Triton, CUDA graphs, NCCL, associative_scan, events and streams …",
@@ -51,17 +66,37 @@ RULES: dict[str, tuple[str, str]] = {
         "`[cuda, cpu]`: the name becomes `DEVICE`, which is `$BISECT_DEVICE`; `torch.cuda.synchronize()` waits for GPUs only.",
     ),
     "python": ("`Python version: 3.12.3`, `Python: 3.11`, `on Python 3.10`.", "`python`, without the third number."),
-    "requires-imports": ("Imports that neither Python nor the package bring along.", "`requires`, by the name of the distribution."),
+    "requires-imports": (
+        "Imports that neither Python nor the package bring along.",
+        "`requires`, by the name of the distribution.",
+    ),
     "hold-torch": ("torch imported beside builds of triton.", "`hold: [torch]`, because torch pins triton."),
+    "timeout-hang": (
+        "A report of a hang, and a script that compiles nothing.",
+        "`timeout: 60`, because each trial of a build that hangs takes that long.",
+    ),
+    "source-known": (
+        "The repository of the issue, or the one that the package is known for.",
+        "`source`, for the commits.",
+    ),
     "env-command": (
         "`NAME=value python script.py` and `export NAME=value`.",
         "`env`; switches that only print more, places of caches and secrets are left out.",
     ),
     "case-one": ("No `torch.compile`, no options.", "One case: the script."),
-    "case-option": ("An option `--backend`, `--mode`, `--variant` or `--case` of the script with `choices`.", "A case for each choice."),
-    "case-command": ("Command lines that run the script with arguments.", "A case for each; `# works` makes a control."),
+    "case-option": (
+        "An option `--backend`, `--mode`, `--variant` or `--case` of the script with `choices`.",
+        "A case for each choice.",
+    ),
+    "case-command": (
+        "Command lines that run the script with arguments.",
+        "A case for each; `# works` makes a control.",
+    ),
     "case-compiled": ("`torch.compile`.", "The case `inductor`: the code as it is."),
-    "case-eager": ("`torch.compile`, and nothing that looks at the compiler itself.", "The control `eager`: `torch.compile` does nothing."),
+    "case-eager": (
+        "`torch.compile`, and nothing that looks at the compiler itself.",
+        "The control `eager`: `torch.compile` does nothing.",
+    ),
     "case-aot-eager": (
         "What is said of aot_eager; else an exception, a traceback or a title that blames Inductor.",
         "The control `aot_eager`; a test when it is said to fail.",
@@ -74,7 +109,10 @@ RULES: dict[str, tuple[str, str]] = {
         "`>= 8193`, `3 or more`, `> 64` in the text, and this number once in the code.",
         "The control `below-8193`, with one less.",
     ),
-    "case-shape": ("A script made of words for a scalar, and that a dimension makes it work.", "The control `one-dim`."),
+    "case-shape": (
+        "A script made of words for a scalar, and that a dimension makes it work.",
+        "The control `one-dim`.",
+    ),
     "expected-message": (
         "The last exception of the first traceback; else one in a sentence; else one in a comment of the code.",
         "`failures`: the words of the cause without its wrappers; numbers, addresses, paths and little words may be anything.",
@@ -96,4 +134,4 @@ RULES: dict[str, tuple[str, str]] = {
         "An exception, and a handler that catches everything and only prints it.",
         "`raise` at its end, so that the script ends with the exception.",
     ),
-}  # fmt: skip
+}

@@ -12,6 +12,7 @@ from bisect_tool.spec.drafting.finding import Found, default, found, guessed
 from bisect_tool.spec.drafting.said import Mention, Said
 
 RELEASES_BEFORE = 2
+RELEASES_AFTER = 2
 DAYS_BEFORE = 60  # of nightlies, when only they fail
 OPEN_DAYS = 365
 
@@ -27,16 +28,45 @@ class Span:
 
 
 def span_of(said: Said, opened: date | None) -> Span:
-    """The range to search."""
+    """The range to search.
+
+    Both ends of a range of releases are builds that are said to differ, where the report names two: a failure of a single
+    release between two ends that pass is easily missed.
+    """
     failing = _failing(said)
     good = _last_good(said, failing)
     if failing and failing.is_nightly and good and good.is_nightly:
         return _between_nightlies(good, failing)
     if failing and failing.is_nightly and said.only_nightlies and not (good and good.version and not good.is_nightly):
         return _only_nightlies(failing, said.only_nightlies)
+    if failing and _is_release(failing):
+        return _around_release(said, failing, good)
+    return Span(_release(failing), _first(failing, good, opened), _after(failing), _advice(failing))
+
+
+def _around_release(said: Said, failing: Mention, good: Mention | None) -> Span:
+    bad = [one for one in (failing, *said.bad) if _is_release(one)]
+    oldest, newest = min(bad, key=_version), max(bad, key=_version)
+    fixed = [one for one in said.good if _is_release(one) and _version(one) > _version(newest)]
     channel = _release(failing)
-    last: Found[str | None] = default(None, "to-newest", "to the newest release, to see whether it is fixed")
-    return Span(channel, _first(failing, good, opened), last, _advice(failing))
+    if good is None and fixed:
+        first = min(fixed, key=_version)
+        return Span(
+            channel,
+            found(_short(_version(oldest)), "from-bad", f"{oldest.text} fails", oldest.line),
+            found(_short(_version(first)), "to-good", f"{first.text} works again", first.line),
+            "since when it fails: leave `from` out",
+        )
+    last: Found[str | None] = found(_short(_version(newest)), "to-bad", f"{newest.text} fails", newest.line)
+    return Span(channel, _first(failing, good, None), last, "whether it was fixed since: leave `to` out")
+
+
+def _is_release(mention: Mention) -> bool:
+    return mention.version is not None and not mention.version.is_prerelease
+
+
+def _version(mention: Mention) -> Version:
+    return mention.version or Version("0")
 
 
 def _failing(said: Said) -> Mention | None:
@@ -121,6 +151,15 @@ def _advice(failing: Mention | None) -> str:
     first, last = failing.day - timedelta(days=DAYS_BEFORE), failing.day
     span = f"`from: {first.isoformat()}`, `to: {last.isoformat()}`"
     return f"for the commit, or when no release shows it: `channel: nightly`, {span}"
+
+
+def _after(failing: Mention | None) -> Found[str | None]:
+    """Behind a build that is no release: one that nobody has yet moves inwards to the newest."""
+    if failing is None or failing.version is None:
+        return default(None, "to-newest", "to the newest release")
+    version = failing.version
+    last = f"{version.major}.{version.minor + RELEASES_AFTER}"
+    return guessed(last, "to-two-after", f"{RELEASES_AFTER} releases after {failing.text}, which fails", failing.line)
 
 
 def _short(version: Version) -> str:

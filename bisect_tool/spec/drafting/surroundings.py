@@ -50,7 +50,8 @@ _EXPORT = re.compile(
 )
 _ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]{2,60})=(\"[^\"]*\"|'[^']*'|\S*)")
 _PYTHON = re.compile(
-    r"^\W{0,6}(?:c?python)(?:[ _]version)?(?:\s*\(e\.g\.[^)]*\))?\W{0,6}\s*(?:is\s+)?v?(?P<version>3\.\d{1,2})(?:\.\d+)?(?![\w.]*\.py)",
+    r"^\W{0,6}(?:c?python)(?:[ _]version)?(?:\s*\(e\.g\.[^)]*\))?\W{0,6}\s*(?:is\s+)?"
+    r"v?(?P<version>3\.\d{1,2})(?:\.\d+)?(?![\w.]*\.py)",
     re.IGNORECASE,
 )
 _PYTHON_SAID = re.compile(r"(?:\b(?:on|with|using|under)|[,;.])\s+python\s+(?P<version>3\.\d{1,2})\b", re.IGNORECASE)
@@ -75,6 +76,18 @@ def _names_version(module: str, text: str) -> bool:
     names = r"(?:py)?torch" if module == "torch" else re.escape(module)
     pattern = rf"\b{names}\b\W{{0,6}}(?:version\W{{0,4}})?v?\d+\.\d"
     return re.search(pattern, text[:100_000], re.IGNORECASE) is not None
+
+
+def find_source(package: str, repository: str | None) -> Found[str | None]:
+    """The repository whose commits belong to the builds; torch needs none, the tool knows it."""
+    if package == "torch":
+        return default(None, "source-known", "the tool knows it")
+    if repository and REPOSITORIES.get(repository.lower(), package) == package:
+        return guessed(repository, "source-known", "the repository of the issue")
+    known = next((name for name, of in REPOSITORIES.items() if of == package), None)
+    if known:
+        return guessed(known, "source-known", f"the repository that {package} is known for")
+    return default(None, "source-known", "not known")
 
 
 def distribution(module: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 from bisect_tool.spec.drafting.checking import check_values, judges, raise_again
 from bisect_tool.spec.drafting.edits import applied
 
+CLOSE = "torch.allclose(a, b, atol=0.0001)"
 SETUP = "import torch\nf = torch.sin\nx = torch.ones(3)\n"
 
 
@@ -32,7 +33,7 @@ def added(text: str) -> list[str]:
         ("loss = (a - b).abs().mean()\nloss.backward()\n", []),
         ("print((a - a.mean()).abs())\n", []),
         ("for n in range(3):\n    print((a - b).abs().max())\n", ["    torch.testing.assert_close(b, a"]),
-        ("print(torch.allclose(a, b, atol=1e-4))\n", ["assert torch.allclose(a, b, atol=0.0001), \"wrong values: torch.allclose(a, b, atol=0.0001) does not hold\""]),
+        ("print(torch.allclose(a, b, atol=1e-4))\n", [f'assert {CLOSE}, "wrong values: {CLOSE} does not hold"']),
         ("print('equal', torch.equal(a, b))\n", ['assert torch.equal(a, b), "wrong values: torch.equal(a, b) does not hold"']),
         ("print(a, b)\n", []),
     ],
@@ -51,7 +52,10 @@ def test_what_is_printed_must_hold(text: str, lines: list[str]) -> None:
         ("f(x).sum().backward()\na = torch.compile(f)(y)\na.sum().backward()\n", ["torch.testing.assert_close(y.grad, x.grad"]),
         ("f(x).backward()\ntorch.compile(f)(x).backward()\n", []),
         ("want = f(x)\ngot = torch.compile(other)(x)\n", []),
-        ("def run():\n    want = f(x)\n    got = torch.compile(f)(x)\n    return got\n", ["    torch.testing.assert_close(got, want"]),
+        (
+            "def run():\n    want = f(x)\n    got = torch.compile(f)(x)\n    return got\n",
+            ["    torch.testing.assert_close(got, want"],
+        ),
     ],
 )  # fmt: skip
 def test_compiled_and_plain_calls_of_one_function_must_agree(text: str, lines: list[str]) -> None:

@@ -24,7 +24,10 @@ def placed(text: str, failure: str = "") -> tuple[tuple[str, ...], str]:
         ('d = torch.device("cuda")', "d = torch.device(DEVICE)"),
         ('device = "cuda"', "device = DEVICE"),
         ('def f(device="cuda"): pass', "def f(device=DEVICE): pass"),
-        ('x = y.to("cuda"); torch.cuda.synchronize()', 'x = y.to(DEVICE); DEVICE == "cuda" and torch.cuda.synchronize()'),
+        (
+            'x = y.to("cuda"); torch.cuda.synchronize()',
+            'x = y.to(DEVICE); DEVICE == "cuda" and torch.cuda.synchronize()',
+        ),
         ('größe = "ä"; x = y.to("cuda")  # ö', 'größe = "ä"; x = y.to(DEVICE)  # ö'),
     ],
 )
@@ -48,7 +51,9 @@ def test_code_that_needs_a_gpu_stays_as_it_is(text: str) -> None:
     assert placed(text) == (("cuda",), text)
 
 
-@pytest.mark.parametrize("failure", ["NYI TritonSplitDimKernel", "CUDA error: an illegal memory access", "File triton_split_scan.py"])
+@pytest.mark.parametrize(
+    "failure", ["NYI TritonSplitDimKernel", "CUDA error: an illegal memory access", "File triton_split_scan.py"]
+)
 def test_a_failure_of_gpus_needs_one(failure: str) -> None:
     text = 'x = torch.ones(1, device="cuda")'
     assert placed(text, failure) == (("cuda",), text)

@@ -16,14 +16,17 @@ def shown(text: str, code: str = "") -> str | None:
     return raised.shown if raised else None
 
 
-TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    raise ValueError("x")\nValueError: first\n'
+CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
+TRACEBACK = (
+    'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    raise ValueError("x")\nValueError: first\n'
+)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         (TRACEBACK, "ValueError: first"),
-        (f"{TRACEBACK}\nThe above exception was the direct cause of the following exception:\n\n{TRACEBACK.replace('first', 'second')}", "ValueError: second"),
+        (TRACEBACK + CAUSE + TRACEBACK.replace("first", "second"), "ValueError: second"),
         ("torch._inductor.exc.InductorError: LoweringException: RuntimeError: no code for x", "RuntimeError: no code for x"),
         ("It raises `RuntimeError: no such thing`.", "RuntimeError: no such thing"),
         ("[rank0]: RuntimeError: NCCL is gone", "RuntimeError: NCCL is gone"),
@@ -46,7 +49,7 @@ def test_an_exception_in_comments_of_the_code_goes_on_in_the_next() -> None:
     ("quoted", "pattern", "printed"),
     [
         ("RuntimeError: size 5 at 0x7f is wrong", "size .* at .*wrong", "RuntimeError: size 17 at 0x99 is wrong"),
-        ("IndexError: tuple index out of range", "IndexError: tuple index out of range", "IndexError: tuple index out of range"),
+        ("IndexError: list index out of range", "IndexError: list index out of range", "IndexError: list index out of range"),
         (
             "RuntimeError: Unable to do the op, because there are lifted arguments",
             "Unable to do .*op, .*lifted arguments",

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import bisect_tool.spec.drafting as room
 from bisect_tool.errors import SpecError
 from bisect_tool.runs.report_source import ReportAccess, open_report
 from bisect_tool.spec.drafting.draft import make_draft
+from bisect_tool.spec.drafting.finding import Found
 from bisect_tool.spec.drafting.rules import RULES
 from tests.spec.drafting.drafts import REPORTS, names
 
@@ -26,9 +28,10 @@ def test_every_rule_but_a_few_is_used_by_some_report() -> None:
             draft = make_draft(open_report(str(REPORTS / name), ReportAccess()))
         except SpecError:
             continue
-        fields = (
+        fields: tuple[Found[Any], ...] = (
             draft.source, draft.package, draft.kind, draft.span.channel, draft.span.first, draft.span.last, draft.devices,
-            draft.python, draft.requires, draft.hold, draft.variables, *draft.cases, *draft.failures, *draft.reasons,
+            draft.python, draft.requires, draft.hold, draft.variables, draft.repository, draft.timeout,
+            *draft.cases, *draft.failures, *draft.reasons,
         )  # fmt: skip
         used |= {field.rule for field in fields}
     assert used - set(RULES) == set()

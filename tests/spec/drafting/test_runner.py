@@ -40,7 +40,12 @@ def ran(folder: Path, *words: str, report: str = REPORT) -> subprocess.Completed
     (folder / "report.py").write_text(report)
     (folder / "work").mkdir()
     return subprocess.run(
-        [sys.executable, "../repro.py", *words], cwd=folder / "work", capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "../repro.py", *words],
+        cwd=folder / "work",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
 
 
@@ -75,7 +80,10 @@ def test_what_torch_compiles_itself_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_text_is_replaced(tmp_path: Path) -> None:
     done = ran(tmp_path, "--replace", "8193", "8192", "--replace", "(1), g(1)", "(2), g(2)", "--own", "x")
-    assert done.stdout.splitlines()[-1] == "__main__ ['--own', 'x'] 8193 ('compiled', 8193) ('compiled', 8194) ('compiled', -2)"
+    assert (
+        done.stdout.splitlines()[-1]
+        == "__main__ ['--own', 'x'] 8193 ('compiled', 8193) ('compiled', 8194) ('compiled', -2)"
+    )
 
 
 @pytest.mark.parametrize(("old", "count"), [("nothing", 0), ("(1)", 4)])
