@@ -116,6 +116,7 @@ def _situation(desk: Desk, session: Session, number: int, look: Look, wish: Wish
     return Situation(
         has_torch="torch" in health.get("packages", {}),
         runs_python=runs_python(asked.repro),
+        device=asked.device.name,
         mentions=told,
         devices=tuple(_devices(desk, asked.device.name)),
         builds=_builds(session, number, told, look),
