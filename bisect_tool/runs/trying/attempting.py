@@ -167,7 +167,7 @@ def _attempt(
     outcome: Outcome | None,
 ) -> Attempt:
     asked = session.asked
-    maker = Maker(session, number, desk.workshop.cache.root, look.lines, known)
+    maker = Maker(session, number, look.lines, known)
     by_name = {case.name: case for case in chosen}
     cases = tuple(maker.case(case) for case in asked.read.spec.cases if case.name in by_name)
     failures = maker.failures()
