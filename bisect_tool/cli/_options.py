@@ -123,7 +123,9 @@ def changes_in(flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def words_given(but: Collection[str]) -> tuple[str, ...]:
-    """The options that the command line of the current command has, as words, without those called `but`."""
+    """The options that the command line of the current command has, as words, without those called `but`; no passwords."""
+    from bisect_tool.builds.index_address import without_credentials
+
     context = click.get_current_context()
     words: list[str] = []
     for option in context.command.params:
@@ -133,6 +135,7 @@ def words_given(but: Collection[str]) -> tuple[str, ...]:
             continue
         value = context.params[name]
         values = value if isinstance(value, tuple) else (value,)
+        values = tuple(without_credentials(one) if "://" in str(one) else one for one in values)
         words += [option.opts[0]] if option.is_flag else [word for one in values for word in (option.opts[0], str(one))]
     return tuple(words)
 

@@ -80,12 +80,12 @@ def command(spec: str, *, build: str | None, cases: tuple[str, ...], to_json: st
     settings = read_settings_from(flags)
     (read,) = adjusted_specs((spec,), flags)
     check_cases(read, cases)
+    wish = _wish(flags)
     fresh = flags["fresh"]
     wishes = Wishes(
         pre=flags["pre"], yanked=flags["yanked"], fresh=fresh, refresh=fresh, retry_untestable=flags["retry_untestable"]
     )
     workshop = open_workshop(settings, os.environ)
-    wish = _wish(flags)
     look = Look(build, cases, flags["repeat"], flags["lines"], given)
     results = workshop.results()
     try:
@@ -156,6 +156,7 @@ def deliver(made: Attempt, to_json: str | None) -> None:
 
     console = Console()
     if sys.stdout.isatty():
-        console.print(attempt_text.render_rich(made, console.width))
+        # Commands to copy are left whole: the terminal may break them, not we.
+        console.print(attempt_text.render_rich(made, console.width), soft_wrap=True)
     else:
         click.echo(attempt_text.render(made, console.width), nl=False)

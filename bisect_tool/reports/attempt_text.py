@@ -19,7 +19,7 @@ from bisect_tool.reports.watching import SYMBOLS
 if TYPE_CHECKING:
     from rich.text import Text
 
-NARROWEST, WIDEST = 60, 240
+NARROWEST, WIDEST = 72, 240
 LEAST_CELL = 58  # columns: below that a traceback is not readable
 GAP = "  "
 ROOM = 64  # columns that a long text needs to stand beside something
@@ -98,7 +98,12 @@ def _row(case: TriedCase) -> tuple[str, str, str, str]:
         told = state_words + bounds
     else:
         told = state
-    return case.name, case.role, told, format_duration(case.duration_s) if case.duration_s is not None else ""
+    return (
+        one_line(case.name, 40),
+        case.role,
+        told,
+        format_duration(case.duration_s) if case.duration_s is not None else "",
+    )
 
 
 def _what(case: TriedCase, failures: Sequence[LearnedFailure]) -> str:

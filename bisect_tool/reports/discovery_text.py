@@ -17,8 +17,7 @@ ROOM = 40  # columns that the detail needs beside the rest
 
 def answer_lines(found: Discovery, width: int) -> Iterator[str]:
     """What was found, what to write, what to know."""
-    head = "configuration: " if found.found else "no configuration: "
-    yield from wrapped("=> ", f"{head if found.found != () else ''}{found.sentence}", width)
+    yield from wrapped("=> ", f"{'configuration: ' if found.found else ''}{found.sentence}", width)
     if found.fragment:
         yield ""
         yield "in the spec:"

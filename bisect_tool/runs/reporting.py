@@ -21,6 +21,7 @@ from bisect_tool.runs.end_parts import Ends
 from bisect_tool.runs.history_reading import HistoryReader
 from bisect_tool.runs.instead_notes import instead_notes
 from bisect_tool.runs.metric_parts import metric_parts
+from bisect_tool.runs.offering import offer
 from bisect_tool.runs.rate_parts import rate_at, rate_parts
 from bisect_tool.runs.report_words import (
     Names,
@@ -327,6 +328,8 @@ class _Maker:
                 "spread probes over the range with --scan N"
             )
         said.append(self.session.walked_back(self.answer))
+        if self.answer.outcome is found.Outcome.NO_CHANGE and not self.session.failures:
+            said.append(offer(asked))
         said += instead_notes(asked.builds, self.session.healths)
         said += thin_advice(self.session, self.answer)
         return tuple(dict.fromkeys([*(text for text in said if text), *unproven]))

@@ -47,13 +47,12 @@ def test_the_newest_build_is_tried(place: Place) -> None:
     assert (made["build"]["version"], made["controls_pass"], made["trials"]) == ("1.2", True, 2)
 
 
-def test_a_build_that_cannot_be_used_and_wrong_words(place: Place) -> None:
+def test_a_build_that_cannot_be_used_and_one_that_is_not_there(place: Place) -> None:
     place.publish(history(2, {}, broken={1: [WheelFault.NO_MODULE]}))
     spec = place.spec()
     ran = place.run("try", spec, "--quiet")
     assert ran.status == 5
     assert "=> this build cannot be used:" in ran.out
-    assert place.run("try", spec, "--case", "rep").err.endswith("the spec has repro. Did you mean 'repro'?\n")
     assert place.run("try", spec, "--build", "1.7", "--quiet").status == 12
     assert place.run("shell", "1.1", spec, "--quiet", "--", "true").status == 5
 

@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from bisect_tool.reports import attempt as parts
 from bisect_tool.reports.cleaning import clean, shorten
@@ -32,7 +31,6 @@ class Maker:
 
     session: Session
     number: int
-    root: Path
     lines: int
     known: frozenset[str]
 
@@ -81,13 +79,12 @@ class Maker:
         return metric_parts(seen, asked.builds[asked.reference(case.name)].version)
 
     def _output(self, shown: SeenTrial | None) -> tuple[str, ...]:
-        """The last lines that are not empty; none when the log was pruned."""
+        """The last lines that are not empty, as the results have them: a log may have been pruned, or lie elsewhere."""
         if shown is None or not self.lines:
             return ()
-        try:
-            text = (self.root / shown.folder / "log.txt").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ()
+        subject = self.session.subject(self.number)
+        stored = self.session.results.trials_of(self.session.asked.repro.digest, subject.setting, subject.device)
+        text = next((str(one.observation.get("output", "")) for one in stored if one.folder == shown.folder), "")
         told = [line.rstrip() for line in clean(without_places(text)).split("\n") if line.strip()]
         return shorten("\n".join(told[-self.lines :]), self.lines, LONGEST_LINE)
 

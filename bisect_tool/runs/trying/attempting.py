@@ -50,7 +50,7 @@ class AttemptStopped(Exception):
 
 @dataclass(slots=True)
 class Desk:
-    """Where one build is looked at: one slot, opened with the first session and closed at the end.
+    """Where one build is looked at: one slot for each device, closed at the end.
 
     Results are stored as in a run, under the same keys.
     """
@@ -61,8 +61,8 @@ class Desk:
     tell: Callable[[events.Event], None]
     allowance: Allowance = field(default_factory=Allowance)
     _starting: Starting = field(init=False)
-    _slots: Slots | None = None
-    _slot: OneSlot | None = None
+    _open_slots: dict[str, tuple[Slots, OneSlot]] = field(default_factory=dict)
+    _renewed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.allowance.limit = self.workshop.settings.max_downloads
@@ -84,30 +84,38 @@ class Desk:
 
         Raises `BuildUnusable`, a `BisectError`; whatever it raises, what was learned is stored.
         """
-        Renewal([session], self.tell).renew(session, number)
+        self._renew(session, number)
         if session.broken.get(number) or not missing(session, number, cases, repeat):
             return  # everything is known: nothing needs to be installed for it
-        slot = self._open(session)
+        slot = self._slot_for(session)
         ledger = Ledger(time.monotonic())
         ahead = Ahead(slot.executor, [session], self.allowance, ledger, self.tell, 0)
         cache, results = self.workshop.cache, self.results
         service = Service([session], cache, results, session.pace, ahead, self._starting, self.tell)
         slot.run(service, service.look(session, number, cases, repeat), session.asked.builds[number])
 
-    def _open(self, session: Session) -> OneSlot:
-        if self._slot is None:
+    def _renew(self, session: Session, number: int) -> None:
+        """Ask once for each build whether its file was replaced."""
+        if session.asked.builds[number].identity not in self._renewed:
+            Renewal([session], self.tell).renew(session, number)
+            self._renewed.add(session.asked.builds[number].identity)
+
+    def _slot_for(self, session: Session) -> OneSlot:
+        """The slot of the session's device."""
+        device = session.asked.device.name
+        if device not in self._open_slots:
             workshop = self.workshop
-            self._slots = open_slots([session], 1, workshop.settings.wait_for_gpu, workshop.environ, self.tell)
-            executor = LocalExecutor(self._slots.slots, session.environments, workshop.environ)
-            self._slot = OneSlot(executor, self.allowance, self.tell)
-        return self._slot
+            slots = open_slots([session], 1, workshop.settings.wait_for_gpu, workshop.environ, self.tell)
+            executor = LocalExecutor(slots.slots, session.environments, workshop.environ)
+            self._open_slots[device] = slots, OneSlot(executor, self.allowance, self.tell)
+        return self._open_slots[device][1]
 
     def close(self) -> None:
         """Leave nothing running."""
-        if self._slot is not None:
-            self._slot.executor.close()
-        if self._slots is not None and self._slots.nvml is not None:
-            self._slots.nvml.close()
+        for slots, slot in self._open_slots.values():
+            slot.executor.close()
+            if slots.nvml is not None:
+                slots.nvml.close()
         self._starting.close()
 
 
@@ -167,7 +175,7 @@ def _attempt(
     outcome: Outcome | None,
 ) -> Attempt:
     asked = session.asked
-    maker = Maker(session, number, desk.workshop.cache.root, look.lines, known)
+    maker = Maker(session, number, look.lines, known)
     by_name = {case.name: case for case in chosen}
     cases = tuple(maker.case(case) for case in asked.read.spec.cases if case.name in by_name)
     failures = maker.failures()

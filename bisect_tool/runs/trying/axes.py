@@ -19,6 +19,7 @@ NO_CACHES = {
     "TORCHINDUCTOR_AUTOGRAD_CACHE": "0",
 }
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+CPU_CAPABILITY = "ATEN_CPU_CAPABILITY"  # of ATen's kernels and of the code that Inductor makes
 SPOKEN_OF = 5.0  # times as likely
 MOST_LIKELY = 0.9
 REPEATS = 4
@@ -33,6 +34,8 @@ _OF_TORCH = (
     ("caches", "off", 0.04, 1.0, 1),
     ("threads", "1", 0.03, 1.0, 1),
 )
+# Without them a CPU takes the widest vectors that it has; on a GPU they change next to nothing.
+_OF_CPU = (("cpu", "default", 0.04, 1.0, 1), ("cpu", "avx2", 0.03, 1.0, 1))
 _RUN_BY_US = {"dtype", "dynamic"}  # these and warm caches need the runner
 
 
@@ -40,12 +43,13 @@ _RUN_BY_US = {"dtype", "dynamic"}  # these and warm caches need the runner
 class Situation:
     """What there is to change. `has_torch`: the environment has it; `runs_python`: the repro is a script or a module.
 
-    `device` is the one in use, `devices` what the machine has besides; `builds` are others than the one in use, with the
+    `device` is the one in use, `devices` what the machine has besides it; `builds` are others than the one in use, with the
     seconds that making their environment takes; `variants` likewise. `variables` are those that every trial has already.
     """
 
     has_torch: bool
     runs_python: bool
+    device: str = "cpu"
     mentions: Mentions = field(default_factory=Mentions)
     devices: tuple[str, ...] = ()
     builds: Mapping[str, float] = field(default_factory=dict)
@@ -79,7 +83,8 @@ def _changes(situation: Situation) -> Iterator[Change]:
     if len(named) > 1:
         yield Change("env", shlex.join(named), 0.6)  # as the report has it
     yield from (Change("env", shlex.join([one]), 0.5) for one in named)
-    for axis, value, chance, cost, looks in _OF_TORCH if situation.has_torch else ():
+    known = (*_OF_TORCH, *(_OF_CPU if situation.device == "cpu" else ()))
+    for axis, value, chance, cost, looks in known if situation.has_torch else ():
         if situation.runs_python or not _needs_runner(axis, value):
             yield Change(axis, value, _chance(chance, said, axis, value), cost=cost, looks=looks)
     repeated = _chance(0.15, said, "repeats", "")
@@ -104,7 +109,7 @@ def cannot(situation: Situation) -> tuple[str, ...]:
     """What is not tried here, and why."""
     told = []
     if not situation.has_torch:
-        told.append("dtype, dynamic shapes, caches and threads: the environment has no torch")
+        told.append("dtype, dynamic shapes, caches, threads and vectors of the CPU: the environment has no torch")
     elif not situation.runs_python:
         told.append("dtype, dynamic shapes and warm caches: the repro is a command that does not begin with `python`")
     if not situation.devices:
@@ -123,6 +128,7 @@ def effect_of(configuration: Configuration) -> Effect:
         variables[name] = value
     variables |= NO_CACHES if values.get("caches") == "off" else {}
     variables |= ONE_THREAD if "threads" in values else {}
+    variables |= {CPU_CAPABILITY: values["cpu"]} if "cpu" in values else {}
     runner = [word for axis in ("dtype", "dynamic") if axis in values for word in (f"--{axis}", values[axis])]
     runner += ["--warm"] if values.get("caches") == "warm" else []
     return Effect(

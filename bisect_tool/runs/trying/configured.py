@@ -10,8 +10,9 @@
 --warm           the script runs once before, with the same caches, in a process of its own; what that shows does not count
 
 Settings are made right after the script has imported the module that they belong to, so that whatever it does before that
-(environment variables, say) comes first, as without this file. Exit status 125 when a setting could not be made, else that of
-the script. `bisect try --discover` writes this file beside a spec that needs it. Standard library only, any Python from 3.8.
+(environment variables, say) comes first, as without this file. Exit status 125 when a setting cannot be made, or when the script
+fails before it was made; else that of the script. `bisect try --discover` writes this file beside a spec that needs it.
+Standard library only, any Python from 3.8.
 """
 
 import importlib.util
@@ -117,20 +118,14 @@ def main():
     sys.meta_path.insert(0, settings)
     try:
         run(words)
-    except BaseException:
-        # Also what a script raises says nothing about a setting that was not made.
-        if settings.waiting:
+    except BaseException as error:
+        # A failure says nothing about a setting that was not made; whoever passes without it passes.
+        if settings.waiting and not (isinstance(error, SystemExit) and error.code in (None, 0)):
             import traceback
 
             traceback.print_exc()
-            unset(settings)
+            cannot("the script never imported %s, so that nothing was set" % " and ".join(settings.waiting))
         raise
-    unset(settings)
-
-
-def unset(settings):
-    if settings.waiting:
-        cannot("the script never imported %s, so that nothing was set" % " and ".join(settings.waiting))
 
 
 if __name__ == "__main__":

@@ -150,7 +150,7 @@ class Search:
         self._take(place, turn)
         if place.shown[-1] is Shown.WANTED and (failing := self._failing_controls(place, session)):
             place.shown[-1] = Shown.NOT_JUDGED
-            place.details[Shown.NOT_JUDGED] = f"the failure shows, and the control {failing} does not pass either"
+            place.details[Shown.NOT_JUDGED] = f"the failure shows, but a control does not pass: {failing}"
 
     def _take(self, place: Place, turn: int) -> None:
         """Count what the trials of one turn have shown: the most telling of them."""
@@ -170,14 +170,14 @@ class Search:
             place.log = f"{trial.folder}/log.txt"
 
     def _failing_controls(self, place: Place, session: Session) -> str:
-        """The names of the controls that do not pass; each is run once."""
+        """The controls that do not pass, with what they show; each is run once."""
         names = [case.name for case in self.asked.read.spec.cases if case.role is Role.CONTROL]
         self.desk.run(session, place.number, names, 1)
         failing = []
         for name in names:
             seen = session.seen.get((name, place.number), [])
             if not seen or not isinstance(seen[-1].verdict, Passed):
-                failing.append(name)
+                failing.append(f"{name} ({_detail(seen[-1].verdict, name, several=False) if seen else 'no trial'})")
         return ", ".join(failing)
 
     def _shown(self, verdict: Verdict) -> Shown:

@@ -92,13 +92,14 @@ def _search(desk: Desk, session: Session, number: int, look: Look, wish: Wish) -
         )
     situation = _situation(desk, session, number, look, wish)
     seconds = [session.seen[case.name, number][0].duration for case in tests if session.seen.get((case.name, number))]
-    quiet = replace_tell(desk)
-    made = Search(quiet, asked, look.build, tests, changes_for(situation), wish.limits, max(sum(seconds), 1.0))
+    made = Search(
+        _without_states(desk), asked, look.build, tests, changes_for(situation), wish.limits, max(sum(seconds), 1.0)
+    )
     return made, situation
 
 
-def replace_tell(desk: Desk) -> Desk:
-    """The desk, without telling states: those of other configurations are not states of the spec."""
+def _without_states(desk: Desk) -> Desk:
+    """The desk, which tells no states any more: those of other configurations are not states of the spec."""
     heard = desk.tell
 
     def tell(event: events.Event) -> None:
@@ -116,6 +117,7 @@ def _situation(desk: Desk, session: Session, number: int, look: Look, wish: Wish
     return Situation(
         has_torch="torch" in health.get("packages", {}),
         runs_python=runs_python(asked.repro),
+        device=asked.device.name,
         mentions=told,
         devices=tuple(_devices(desk, asked.device.name)),
         builds=_builds(session, number, told, look),

@@ -36,6 +36,7 @@ _WORDS = {
     ("caches", "warm"): r"second run|warm cache|cache hit|FxGraphCache|stale cache",
     ("repeats", ""): r"\bflak[ye]|sometimes|intermittent|nondeterministic|non-deterministic|race condition|randomly",
     ("threads", "1"): r"set_num_threads|OMP_NUM_THREADS|single[- ]thread",
+    ("cpu", ""): r"avx-?512|avx-?2|\bSIMD\b|vectori[sz]|VecMask|\bISA\b",
     ("device", "cuda"): r"\bcuda\b|\bGPU\b",
     ("device", "cpu"): r"\bon cpu\b|device\s*=\s*[\"']cpu",
 }

@@ -13,12 +13,12 @@ def test_what_the_report_speaks_of_comes_first() -> None:
     said = Mentions((("TORCHINDUCTOR_FREEZING", "1"),), (), frozenset({("dtype", "float64")}))
     names = order(Situation(has_torch=True, runs_python=True, mentions=said))
     assert names[:2] == ["env TORCHINDUCTOR_FREEZING=1", "dtype float64"]
-    assert {"dynamic yes", "caches warm", "threads 1", "repeats 4"} < set(names)
+    assert {"dynamic yes", "caches warm", "threads 1", "repeats 4", "cpu default"} < set(names)
 
 
 def test_what_cannot_be_changed_is_said() -> None:
     assert order(Situation(has_torch=False, runs_python=True)) == ["repeats 4"]
-    command = Situation(has_torch=True, runs_python=False, devices=("cpu",), builds={"2.12.1": 5.0})
+    command = Situation(has_torch=True, runs_python=False, device="cuda", devices=("cpu",), builds={"2.12.1": 5.0})
     assert set(order(command)) == {"repeats 4", "device cpu", "build 2.12.1", "caches off", "threads 1"}
     assert cannot(command) == (
         "dtype, dynamic shapes and warm caches: the repro is a command that does not begin with `python`",

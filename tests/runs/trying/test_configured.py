@@ -57,10 +57,11 @@ def test_settings_are_made_after_the_import_and_the_script_is_left_alone(folder:
 
 
 def test_what_was_not_set_says_nothing(folder: Path) -> None:
-    status, _, err = ran(folder, "--dynamic", "no", "repro.py")
+    status, _, err = ran(folder, "--dynamic", "no", "repro.py", "--fail")
     assert status == 125
     assert err.endswith("the script never imported torch._dynamo.config, so that nothing was set\n")
-    assert ran(folder, "--dynamic", "no", "repro.py", "--fail")[0] == 125
+    assert ran(folder, "--dynamic", "no", "repro.py", "--three")[0] == 125
+    assert ran(folder, "--dynamic", "no", "repro.py")[0] == 0  # a control that compiles nothing passes
     status, _, err = ran(folder, "--dtype", "float8", "repro.py")
     assert (status, err) == (125, "cannot judge: this torch has no dtype float8\n")
 

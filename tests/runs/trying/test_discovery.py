@@ -13,6 +13,7 @@ from bisect_tool.builds.channel import names
 from bisect_tool.errors import OutputNotWritten
 from bisect_tool.reports.attempt import Attempt
 from bisect_tool.reports.discovery import Discovery
+from bisect_tool.runs.run import run_specs
 from bisect_tool.runs.surveying import Wishes
 from bisect_tool.runs.trying.attempting import Desk, attempt
 from bisect_tool.runs.trying.discovery import Wish, discover
@@ -116,7 +117,9 @@ def test_a_failing_control_or_another_failure_is_no_reproduction(table: Table) -
     assert shown["env TORCH_SPEED_A=1"] == ("not judged", 0, 1)
     assert shown["env TORCH_SPEED_B=2"] == ("another failure", 0, 1)
     details = {one.detail for one in found.tried if one.shows == "not judged"}
-    assert details == {"the failure shows, and the control good does not pass either"}
+    assert details == {
+        "the failure shows, but a control does not pass: good (zero: exit status 1: gradient is all zero)"
+    }
 
 
 def test_a_failure_that_comes_and_goes_is_found_by_repeats(table: Table) -> None:
@@ -151,6 +154,13 @@ def test_the_limits_hold_and_what_shows_already_is_said(table: Table) -> None:
     _, found = table.discovered(f'if case == "bad":\n    {FAILS}')
     assert found.found == ()
     assert looks(found) == {"as it is": ("the failure", 1, 1)}
+
+
+def test_a_run_that_saw_no_failure_offers_it(table: Table) -> None:
+    spec = table.runs.spec("print()", title="a gradient is zero")
+    (report,) = run_specs(table.runs.workshop(), [spec], Wishes(), lambda _event: None)
+    assert report.outcome == "no change"
+    assert any(f"`bisect try {spec.path} --discover` looks for" in text for text in report.advice)
 
 
 def test_no_file_of_others_is_replaced(table: Table) -> None:
