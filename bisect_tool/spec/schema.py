@@ -6,6 +6,8 @@ from typing import Any
 
 from bisect_tool.spec.model import Spec
 
+# What a spec takes as one word or a list of words.
+ONE_OR_MANY = frozenset({"channel", "device", "command", "as_is", "hold", "look_at"})
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -16,7 +18,7 @@ def json_schema() -> dict[str, Any]:
     for part in (schema, *schema["$defs"].values()):
         for name, field in part.get("properties", {}).items():
             _widen(field)
-            if name in ("channel", "device", "command"):
+            if name in ONE_OR_MANY:
                 _or_one(field)
             field.pop("title", None)
     schema["oneOf"] = [{"required": ["script"]}, {"required": ["command"]}]

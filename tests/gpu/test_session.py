@@ -118,9 +118,9 @@ def test_every_adapted_spec_is_one_that_the_tool_reads(place: Place) -> None:
     paths = [
         adapting.adapted(cuda, path.parent.name, "check") for path in sorted((ROOT / "repro_specs").glob("*/spec.yaml"))
     ]
-    assert len(paths) >= 5
-    for path in paths:
-        assert path is not None
+    here = [path for path in paths if path is not None]
+    assert len(here) >= 11
+    for path in here:
         spec = load_all([path], channels=names(), changes={})[0].spec
         assert (spec.base, spec.channel, spec.device, spec.flaky) == ("system", ("wheelhouse",), ("cuda",), "no")
 

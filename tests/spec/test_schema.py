@@ -60,7 +60,7 @@ def test_it_is_a_schema() -> None:
 
 
 def test_all_specs_are_looked_at() -> None:
-    assert len(SPECS) == 6
+    assert len(SPECS) == 29
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.parent.name)
@@ -125,3 +125,11 @@ def test_what_the_reader_takes_fits(tmp_path: Path, more: dict[str, Any]) -> Non
 )
 def test_mistakes_do_not_fit(content: object) -> None:
     assert complaints(content)
+
+
+@pytest.mark.parametrize("key", ["channel", "device", "command", "as_is", "hold", "look_at"])
+def test_what_is_one_word_or_several_may_be_either(key: str) -> None:
+    word = {"device": "cpu", "command": "python a.py"}.get(key, "2.11")
+    base = {"name": "a"} if key == "command" else GOOD
+    assert complaints({**base, key: word}) == []
+    assert complaints({**base, key: [word]}) == []

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from packaging.version import Version
 
 from tests.gpu.session.place import AS_THEY_ARE_KEYS, ROOT, Place
+
+OLDEST = Version("2.12.1")  # of the wheels that are brought along
 
 
 def adapted(place: Place, name: str, use: str, more: Mapping[str, object] | None = None) -> Path | None:
@@ -35,6 +38,11 @@ def adapted(place: Place, name: str, use: str, more: Mapping[str, object] | None
 
 
 def names_of_specs() -> list[str]:
-    """The specs whose package is torch."""
+    """The specs of torch for a GPU whose range reaches the releases that are brought along."""
     found = sorted((ROOT / "repro_specs").glob("*/spec.yaml"))
-    return [path.parent.name for path in found if yaml.safe_load(path.read_text()).get("package", "torch") == "torch"]
+    return [path.parent.name for path in found if _is_for_here(yaml.load(path.read_text(), Loader=yaml.BaseLoader))]
+
+
+def _is_for_here(keys: Mapping[str, Any]) -> bool:
+    is_torch = keys.get("package", "torch") == "torch"
+    return is_torch and "cuda" in keys.get("device", ["cuda"]) and Version(keys["to"]) > OLDEST
