@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from bisect_tool.errors import BisectError
 from bisect_tool.history.clues import Sought
+from bisect_tool.history.likelihood import likelihoods
 from bisect_tool.history.projects import Project
 from bisect_tool.history.revisions import revision_of
 from bisect_tool.reports import events
@@ -65,7 +66,12 @@ class Weigher:
         ranking = looked.rank(FailureClues(session).of(failure, case, sought, shows, ()))
         points = {suspect.entry.sha: suspect.points for suspect in ranking.suspects}
         order = [entry.sha for entry in looked.found.commits.listed]
-        return spread(order, points, self._places(session, project, order, low, high), asked.question.size)
+        return spread(
+            order,
+            likelihoods(points, len(order)),
+            self._places(session, project, order, low, high),
+            asked.question.size,
+        )
 
     def _places(
         self, session: Session, project: Project, order: Sequence[str], low: int, high: int
@@ -97,9 +103,9 @@ def _differing_ends(session: Session) -> tuple[str, int, int] | None:
 
 
 def spread(
-    order: Sequence[str], points: Mapping[str, float], places: Mapping[int, int], size: int
+    order: Sequence[str], likely: Mapping[str, float], places: Mapping[int, int], size: int
 ) -> tuple[float, ...] | None:
-    """The points of each commit for the first build that holds it; None when no build's commit is known.
+    """The weight of each commit for the first build that holds it; None when no build's commit is known.
 
     `order` are the commits, oldest first; `places` where the builds stand among them.
     """
@@ -111,5 +117,5 @@ def spread(
     for place, sha in enumerate(order):
         first = bisect_left(standing, place)
         if first < len(builds):
-            weights[builds[first]] += points.get(sha, 0.0)
+            weights[builds[first]] += likely.get(sha, 0.0)
     return tuple(weights)

@@ -24,7 +24,7 @@ from bisect_tool.search.states import Fail, Hint, NoVerdict, Pass, Result
 from bisect_tool.search.together import Asking, Choice, choose
 from bisect_tool.search.wishes import Purpose, views_of
 
-FORMAT = 1
+FORMAT = 2  # also goes up when the same knowledge leads to another decision
 Line = dict[str, Any]
 
 

@@ -1,8 +1,7 @@
 """Which build to run next: the most that is said about the place of the change for each second.
 
-What trials say is by how much they are expected to raise the odds of the true place. Unlike entropy, odds go on growing at the same
-pace when all but one place are unlikely, where most trials are spent (Naghshvar, Javidi: Active sequential hypothesis
-testing).
+What trials say is by how much they are expected to raise the odds of the true place. Entropy falls ever more slowly once one
+place is likely, while odds go on growing at the same pace (Naghshvar, Javidi: Active sequential hypothesis testing).
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Run the case `trials` times on `build`, then look again; `bits` is how much better the odds of the true place should be then."""
+    """Run the case `trials` times on `build`, then look again; by then the odds should have risen by `bits`."""
 
     build: int
     trials: int

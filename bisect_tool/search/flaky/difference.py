@@ -3,9 +3,14 @@
 The trials of the two builds are taken in pairs, one of each. For two presumed rates a and b, the chance of a pair under
 them, divided by its chance when both builds have the rate (a + b) / 2, is a fair bet against "both are alike": whatever
 rate they share, it does not grow on average (Turner, Ly, Grünwald: Generic E-variables for exact sequential k-sample
-tests). A weighted mean of such bets is one too, so that their product passes 1 / doubt with a chance of at most `doubt`,
-however long one watches (Ville). The weights are those of changes that a few dozen trials can show, in both directions;
-changes that are hard to see have more, since an unlikely weight costs them most.
+tests). A weighted mean of such bets is one too, so that it passes 1 / doubt with a chance of at most `doubt`, however long one
+watches (Ville). The weights are those of changes that a few dozen trials can show, in both directions; changes that are
+hard to see have more, since an unlikely weight costs them most.
+
+Ville's bound is for watching without end, and a bet steps over its goal. With at most `MOST_PAIRS` all outcomes can be
+enumerated: the chance of passing `GOAL` / doubt is at most half of the doubt, whatever the shared rate is and after however
+many looks, for doubts up to `SMALL` (`tests/benchmarks/search/ends.py`). The weights are such that this chance is about the
+same for all rates between 0.1 and 0.5.
 
 The search for a difference ends in vain when no presumed change explains the trials nearly as well as one rate for both
 does, or after `MOST_PAIRS`.
@@ -26,11 +31,13 @@ from bisect_tool.search.flaky.rates import information, log_likelihood
 MOST_PAIRS = 150
 VISIBLE = 0.14  # nats a pair: changes at least this clear must be ruled out before "no reliable change" is said
 PRESUMED = (
-    ((0.0, 1.0), 30), ((0.0, 0.2), 40), ((0.0, 0.35), 14), ((0.0, 0.5), 8), ((0.0, 0.75), 6), ((0.05, 1.0), 4),
+    ((0.0, 1.0), 30), ((0.0, 0.2), 100), ((0.0, 0.35), 14), ((0.0, 0.5), 8), ((0.0, 0.75), 6), ((0.05, 1.0), 4),
     ((0.1, 0.5), 20), ((0.1, 0.9), 6), ((0.2, 0.8), 14), ((0.2, 0.6), 5), ((0.05, 0.3), 6), ((0.2, 1.0), 4),
     ((0.5, 1.0), 8), ((0.8, 1.0), 12), ((0.65, 1.0), 6), ((0.5, 0.9), 8), ((0.4, 0.8), 4),
 )  # fmt: skip
 GRID = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 1.0)
+GOAL = 0.8  # the value of the bet that counts, in units of 1 / doubt
+SMALL = 0.05  # larger doubts were not enumerated: for them Ville's bound counts
 RULED_OUT = 5  # a change is ruled out when it explains the trials this much worse than `doubt` would ask for
 
 
@@ -54,7 +61,7 @@ class Comparison:
 def compare(older: Sequence[bool], newer: Sequence[bool], doubt: float) -> Comparison:
     """Compare the trials of two builds, pair by pair; the first finding stands, trials without a partner do not count.
 
-    `doubt`: the chance of `DIFFERENT`, at most, when the rates are the same.
+    `doubt`: twice the chance of `DIFFERENT`, at most, when the rates are the same.
     """
     strength, pairs = 1.0, 0
     sums = zip(accumulate(map(int, older)), accumulate(map(int, newer)), strict=False)
@@ -68,7 +75,7 @@ def compare(older: Sequence[bool], newer: Sequence[bool], doubt: float) -> Compa
 def finding_of(left: int, right: int, pairs: int, doubt: float) -> tuple[Finding, float]:
     """What `left` and `right` of `pairs` trials say when nothing was found before, and the value of the bet."""
     strength, best = _look(left, right, pairs)
-    if strength >= 1 / doubt:
+    if strength >= (GOAL if doubt <= SMALL else 1.0) / doubt:
         return Finding.DIFFERENT, strength
     if best <= log(doubt / RULED_OUT) or pairs >= MOST_PAIRS:
         return Finding.ALIKE, strength

@@ -24,7 +24,7 @@ _LOGS = tuple(
     (log(level) if level > 0 else _IMPOSSIBLE, log1p(-level) if level < 1 else _IMPOSSIBLE) for level in LEVELS
 )
 STEADY = 2.0  # further weight of never and of always, where every level has 1
-USUAL = 0.3  # the part of all changes that are from never to always, or from always to never
+USUAL = 0.5  # the part of all changes that are from never to always, or from always to never
 
 
 def log_likelihood(tally: Tally, rate: float) -> float:

@@ -27,7 +27,7 @@ class Found:
 class NoReliableChange:
     """The ends of the range, `low` and `high`, show the failure alike, or nearly so: nothing is named.
 
-    `strength` is what a bet against "alike" had become (1 in the beginning; a name asks for 1 / doubt).
+    `strength` is what a bet against "alike" had become (1 in the beginning; a name asks for 0.8 / doubt).
     """
 
     low: int

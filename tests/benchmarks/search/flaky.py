@@ -1,6 +1,7 @@
-"""``python -m tests.benchmarks.search.flaky [HISTORIES]``: flaky failures over seeded histories, next to git-bayesect.
+"""``python -m tests.benchmarks.search.flaky [HISTORIES] [ours | told | peer]``: flaky failures over seeded histories.
 
-git-bayesect is measured on the same outcomes through its own class, when it is installed (dependency group `peers`).
+Next to our own search: searches that are told the rates (`told.py`), and git-bayesect on the same outcomes, when it is
+installed (dependency group `peers`).
 """
 
 from __future__ import annotations
@@ -9,75 +10,50 @@ import random
 import sys
 import timeit
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from multiprocessing import Pool
 from statistics import fmean
+from typing import NamedTuple
 
 from bisect_tool.search.flaky.evidence import Evidence
 from bisect_tool.search.flaky.study import Terms, study
 from bisect_tool.search.flaky.verdict import Found, NoReliableChange
 from bisect_tool.search.policy import Flakiness, Policy
 from bisect_tool.search.prices import Prices
+from tests.benchmarks.search import peer
+from tests.benchmarks.search.outcomes import BUILDS, CHANGES, NO_CHANGES, Run, history
+from tests.benchmarks.search.told import SEVEN, told
 from tests.rig.histories import History, one_change, steady
 from tests.search.flaky.searching import FlakySearch, Outcomes, stepped
 from tests.search.searching import search
 
-BUILDS = 60
-CHANGES = ((0.0, 1.0), (0.0, 0.5), (0.0, 0.2), (0.05, 1.0), (0.1, 0.9), (0.1, 0.5), (0.2, 0.8))
-NO_CHANGES = (0.05, 0.2, 0.5)
-CONFIDENCES = (0.95, 0.99)  # of git-bayesect; the first is what it stops at by itself
-MOST_BY_BAYESECT = 300  # it has no way to say that nothing changed
+PROCESSES = 2
+Search = Callable[[float, float, int], tuple[Run, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """How one search ended. `named` is the first build after the change, None when none was named."""
+class Kind(NamedTuple):
+    """A search to measure: `name` in the table, empty for our own; `number` of its runs for one history."""
 
-    true: int | None
-    named: int | None
-    trials: int
-    installs: int
-    chance: float = 0.0
-    said_no_change: bool = False
+    group: str
+    name: str
+    search: Search
+    number: int = 0
 
 
-def history(before: float, after: float, seed: int) -> tuple[int | None, Outcomes]:
-    """The first build with the rate `after` (None when the rates are the same), and what its trials show."""
-    at = random.Random(seed).randrange(1, BUILDS)
-    rates = stepped((at, before), (BUILDS - at, after))
-    return (None if before == after else at), Outcomes(rates, seed)
-
-
-def ours(before: float, after: float, seed: int) -> Run:
+def ours(before: float, after: float, seed: int) -> tuple[Run, ...]:
     true, outcomes = history(before, after, seed)
     search = FlakySearch(outcomes)
     verdict = search.run()
     named = verdict.after if isinstance(verdict, Found) else None
     chance = verdict.confidence if isinstance(verdict, Found) else 0.0
-    return Run(true, named, search.ran, search.installs, chance, isinstance(verdict, NoReliableChange))
+    return (Run(true, named, search.ran, search.installs, chance, isinstance(verdict, NoReliableChange)),)
 
 
-def bayesect(before: float, after: float, seed: int) -> tuple[Run, ...]:
-    """Its own loop: the build that it selects, until one place has the confidence. Its index 0 is the newest build.
+def told_both(before: float, after: float, seed: int) -> tuple[Run, ...]:
+    return (told([(before, after)], before, after, seed),)
 
-    One run for each of `CONFIDENCES`, the smallest first: what it selects does not depend on them.
-    """
-    from git_bayesect import Bisector
 
-    true, outcomes = history(before, after, seed)
-    bisector, installed, found = Bisector([1.0] * BUILDS), set[int](), list[Run]()
-    most = MOST_BY_BAYESECT if true is None else 20 * MOST_BY_BAYESECT
-    for trials in range(1, most + 1):
-        index = bisector.select()
-        installed.add(index)
-        bisector.record(index, outcomes.next(BUILDS - 1 - index))
-        chance = float(bisector.distribution.max())
-        while len(found) < len(CONFIDENCES) and chance >= CONFIDENCES[len(found)]:
-            named = BUILDS - 1 - int(bisector.distribution.argmax())
-            found.append(Run(true, named, trials, len(installed), chance))
-        if len(found) == len(CONFIDENCES):
-            return tuple(found)
-    unnamed = Run(true, None, most, len(installed))
-    return (*found, *[unnamed] * (len(CONFIDENCES) - len(found)))
+def told_seven(before: float, after: float, seed: int) -> tuple[Run, ...]:
+    return (told(SEVEN, before, after, seed),)
 
 
 def changed_row(name: str, runs: list[Run]) -> str:
@@ -103,40 +79,55 @@ def calibration(runs: list[Run]) -> str:
     )
 
 
-def has_bayesect() -> bool:
-    try:
-        import git_bayesect  # noqa: F401
-    except ImportError:
-        return False
-    return True
+def searches(kind: Search, rates: tuple[float, float], count: int) -> list[tuple[Run, ...]]:
+    """The searches of one kind over `count` histories, in order."""
+    with Pool(PROCESSES) as pool:
+        return pool.starmap(kind, ((*rates, seed) for seed in range(count)), chunksize=5)
 
 
-def peer_rows(before: float, after: float, count: int) -> Iterator[tuple[str, list[Run]]]:
-    if has_bayesect():
-        runs = [bayesect(before, after, seed) for seed in range(count)]
-        for number, confidence in enumerate(CONFIDENCES):
-            yield f"git-bayesect, {confidence:.0%}", [one[number] for one in runs]
+def kinds(wanted: str) -> Iterator[Kind]:
+    """Our own search, and those to compare with; of the group `wanted`, or of all for an empty one."""
+    every = [
+        Kind("ours", "", ours),
+        Kind("told", "told both rates", told_both),
+        Kind("told", "told seven pairs", told_seven),
+    ]
+    if peer.is_here():
+        every += [
+            Kind("peer", f"git-bayesect, {confidence:.0%}", peer.bayesect, number)
+            for number, confidence in enumerate(peer.CONFIDENCES)
+        ]
+    return (kind for kind in every if wanted in {kind.group, ""})
 
 
-def table(count: int) -> Iterator[str]:
+def of_kinds(rates: tuple[float, float], count: int, wanted: str) -> Iterator[tuple[Kind, list[Run]]]:
+    """The runs of each kind. A search that is told the rates knows that they differ."""
+    made: dict[Search, list[tuple[Run, ...]]] = {}
+    for kind in kinds(wanted):
+        if rates[0] != rates[1] or kind.group != "told":
+            if kind.search not in made:
+                made[kind.search] = searches(kind.search, rates, count)
+            yield kind, [runs[kind.number] for runs in made[kind.search]]
+
+
+def table(count: int, wanted: str) -> Iterator[str]:
     everything: list[Run] = []
     yield "| rates | right | wrong name | trials, mean | most | builds installed |"
     yield "|---|---|---|---|---|---|"
-    for before, after in CHANGES:
-        runs = [ours(before, after, seed) for seed in range(count)]
-        everything += runs
-        yield changed_row(f"{before:g} → {after:g}", runs)
-        yield from (changed_row(name, peer) for name, peer in peer_rows(before, after, count))
+    for rates in CHANGES:
+        for kind, runs in of_kinds(rates, count, wanted):
+            yield changed_row(kind.name or f"{rates[0]:g} → {rates[1]:g}", runs)
+            everything += [] if kind.name else runs
     yield ""
     yield "| no change | said so, with 2 installs | named a build | trials, mean | most | builds installed |"
     yield "|---|---|---|---|---|---|"
     for rate in NO_CHANGES:
-        runs = [ours(rate, rate, seed) for seed in range(count)]
-        everything += runs
-        yield unchanged_row(f"{rate:g}", runs)
-        yield from (unchanged_row(name, peer) for name, peer in peer_rows(rate, rate, count))
-    yield ""
-    yield f"Calibration at 0.99, all rows: {calibration(everything)}"
+        for kind, runs in of_kinds((rate, rate), count, wanted):
+            yield unchanged_row(kind.name or f"{rate:g}", runs)
+            everything += [] if kind.name else runs
+    if everything:
+        yield ""
+        yield f"Calibration at 0.99, all rows: {calibration(everything)}"
 
 
 def noticed(history: History, mode: Flakiness, *, trust: bool = False) -> tuple[int, int]:
@@ -177,16 +168,19 @@ def time_of_decision(size: int) -> float:
 
 
 def main() -> None:
+    """Print the tables."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
     print(f"{BUILDS} builds, {count} histories a row\n")
-    for line in table(count):
+    for line in table(count, wanted):
         print(line, flush=True)
-    print(flush=True)
-    for line in price_of_noticing(count):
-        print(line, flush=True)
-    if not has_bayesect():
+    if wanted in {"", "peer"} and not peer.is_here():
         print("\ngit-bayesect is not installed: uv pip install --group peers")
-    print(f"\nOne decision with 10,000 builds: {1000 * time_of_decision(10_000):.1f} ms")
+    if wanted in {"", "ours"}:
+        print(flush=True)
+        for line in price_of_noticing(min(count, 60)):
+            print(line, flush=True)
+        print(f"\nOne decision with 10,000 builds: {1000 * time_of_decision(10_000):.1f} ms")
 
 
 if __name__ == "__main__":

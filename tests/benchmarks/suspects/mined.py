@@ -38,7 +38,7 @@ def mined_questions(folder: Path) -> Iterator[Question]:
     rows = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
     for name, source in clones(folder):
         own = [row for row in rows if row["repository"] == name]
-        spine = _spine(source) if own else []
+        spine = spine_of(source) if own else []
         for row in own:
             yield _question(name, source, spine, row)
 
@@ -46,15 +46,15 @@ def mined_questions(folder: Path) -> Iterator[Question]:
 def _question(name: str, source: ClonedSource, spine: list[str], row: Mapping[str, str]) -> Question:
     """`fresh` rows are of repositories that were mined when the weights stood; of the others, half was held out."""
     fix, culprit = row["fix"], row["culprit"]
-    landed = _landing(source, spine, culprit)
+    landed = landing(source, spine, culprit)
     at, ahead = spine.index(landed), int(culprit[:8], 16) % STEPS
     first = max(0, at - 1 - ahead)
-    last = max(at, min(spine.index(_landing(source, spine, fix)) - 1, first + STEPS))
+    last = max(at, min(spine.index(landing(source, spine, fix)) - 1, first + STEPS))
     commits = source.commits(spine[first], spine[last]).commits
     listed = fold(commits, source.files([commit.sha for commit in commits]).known)
     before = source.commit(landed).parents[0]
     right = {commit.sha for commit in source.commits(before, landed).commits}
-    script = _added_to_tests(source, fix)
+    script = added_to_tests(source, fix)
     return Question(
         f"{name} {culprit[:10]}",
         listed,
@@ -64,12 +64,12 @@ def _question(name: str, source: ClonedSource, spine: list[str], row: Mapping[st
     )
 
 
-def _spine(source: ClonedSource) -> list[str]:
+def spine_of(source: ClonedSource) -> list[str]:
     """The first-parent line, oldest first."""
     return source.git.call("rev-list", "--first-parent", "--reverse", source.project.branch, "--").decode().split()
 
 
-def _landing(source: ClonedSource, spine: list[str], sha: str) -> str:
+def landing(source: ClonedSource, spine: list[str], sha: str) -> str:
     """The commit of the first-parent line that brought `sha`."""
     if sha in set(spine):
         return sha
@@ -82,7 +82,7 @@ def _landing(source: ClonedSource, spine: list[str], sha: str) -> str:
     return next(commit for commit in after if commit in inside)
 
 
-def _added_to_tests(source: ClonedSource, fix: str) -> str:
+def added_to_tests(source: ClonedSource, fix: str) -> str:
     """The lines that the fix added to Python files of the tests, and those around them."""
     command = ["git", "-C", source.place, "diff", "-U6", f"{fix}^", fix, "--", "*test*.py"]
     printed = subprocess.run(command, capture_output=True, check=True).stdout.decode("utf-8", "replace")
