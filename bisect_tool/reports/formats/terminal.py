@@ -227,7 +227,9 @@ def _footer(report: Report) -> Iterator[str]:
         yield from _wrapped("time     ", where_time_went(report.time))
     driver = f", driver {machine.driver}" if machine.driver else ""
     cpu = "" if machine.device != "cpu" else f" ({machine.cpu})"
-    yield from _wrapped("machine  ", f"{machine.device}{cpu}{driver}, {machine.python}, {machine.platform}, {machine.tool}")
+    yield from _wrapped(
+        "machine  ", f"{machine.device}{cpu}{driver}, {machine.python}, {machine.platform}, {machine.tool}"
+    )
     # One line, to be copied.
     yield f"repeat   {report.repeat}"
     if report.cache:
