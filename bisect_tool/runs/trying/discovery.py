@@ -236,10 +236,9 @@ def _found(search: Search, end: Reproduces, told: Discovery, look: Look, wish: W
     part = next(one for one in told.tried if one.changes == tuple(change.name for change in end.configuration))
     is_flaky = end.is_flaky or effect.is_repeated
     as_it_is = told.tried[0]
-    sentence = (
-        f"{name_of(end.configuration)}: {one_line(part.detail, 160)} ({part.shown} of {plural(part.trials, 'trial')} on {part.build}); as it "
-        f"is, 0 of {as_it_is.trials}"
-    )
+    count = f"{part.shown} of {plural(part.trials, 'trial')} on {part.build}"
+    what = one_line(part.detail, 160)
+    sentence = f"{name_of(end.configuration)}: {what} ({count}); as it is, 0 of {as_it_is.trials}"
     path, own = asked.read.path, _own_spec(changed, sentence, is_flaky=is_flaky)
     files = tuple(_write(asked.read, own, changed)) if wish.writes else ()
     build = effect.build or look.build
