@@ -53,11 +53,12 @@ def render_rich(made: Attempt, width: int) -> Text:
 def coloured(text: Text) -> Text:
     """Colour for the signs, headings and rules of a text."""
     text.highlight_regex(r"(?m)^✓|(?<= )✓(?= )", "green")
-    text.highlight_regex(r"(?m)^✗ .*$|(?<=─ )✗[^─]*", "bold red")
+    text.highlight_regex(r"(?m)^ *✗ .*$|(?<=─ )✗[^─]*", "bold red")
+    text.highlight_regex(r"(?m)^=> .*$", "bold")
     text.highlight_regex(r"(?m)^~ .*$|(?<=─ )~[^─]*", "yellow")
     text.highlight_regex(r"(?m)^\? .*$|(?<=─ )\?[^─]*", "dim")
     text.highlight_regex(r"─{2,}", "dim")
-    text.highlight_regex(r"(?m)^[a-z ]+:$|^(controls|work|machine|logs) ", "bold cyan")
+    text.highlight_regex(r"(?m)^[a-z ]+:$|^configurations, .*:$|^(controls|work|machine|logs) ", "bold cyan")
     text.highlight_regex(r"(?m)^   bisect .*$", "bold")
     return text
 

@@ -10,6 +10,7 @@ from bisect_tool.reports.attempt import Attempt, LearnedFailure, TriedCase
 from bisect_tool.reports.sentences import plural
 from bisect_tool.runs.trying.look import Look
 
+ENOUGH = 3  # trials of a case, from which on it is worth saying what they cannot have missed
 FEW = 0.05  # a failure that is rarer than this may be missed by a handful of trials
 
 
@@ -63,7 +64,7 @@ def _of_chance(made: Attempt) -> Iterator[str]:
                 "into the spec, so that a run repeats it until its answer is sure"
             )
     repeated = [case.failed for case in made.cases if case.failed and case.state in ("pass", "failing")]
-    if repeated:
+    if any(rate.trials >= ENOUGH for rate in repeated):
         fewest = min(repeated, key=lambda rate: rate.trials)
         missed = 1 - FEW ** (1 / fewest.trials) if fewest.trials else 1.0
         yield (

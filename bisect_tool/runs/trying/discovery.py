@@ -13,6 +13,7 @@ from bisect_tool.builds.bound_text import VersionBound, read_bound
 from bisect_tool.errors import BisectError, BoundError, DeviceMissing, OutputNotWritten, SpecError, interrupted
 from bisect_tool.reports import events
 from bisect_tool.reports.attempt import Attempt
+from bisect_tool.reports.cleaning import one_line
 from bisect_tool.reports.discovery import Discovery
 from bisect_tool.reports.sentences import plural
 from bisect_tool.reports.writing import write
@@ -75,7 +76,8 @@ def discover(desk: Desk, made: Attempt, session: Session, number: int, look: Loo
             stopped, made.model_copy(update={"discovery": partial, "outcome": "unfinished"})
         ) from error
     found = _told(search, end, situation, look, wish, time.monotonic() - began)
-    following = (found.try_it,) if found.try_it else made.next[1:]
+    runs = (command("run", found.written[0], *look.given),) if found.written else ()
+    following = (found.try_it, *runs) if found.try_it else made.next[1:]
     return made.model_copy(update={"discovery": found, "next": following})
 
 
@@ -234,10 +236,9 @@ def _found(search: Search, end: Reproduces, told: Discovery, look: Look, wish: W
     part = next(one for one in told.tried if one.changes == tuple(change.name for change in end.configuration))
     is_flaky = end.is_flaky or effect.is_repeated
     as_it_is = told.tried[0]
-    sentence = (
-        f"{name_of(end.configuration)}: {part.detail} ({part.shown} of {plural(part.trials, 'trial')} on {part.build}); as it "
-        f"is, 0 of {as_it_is.trials}"
-    )
+    count = f"{part.shown} of {plural(part.trials, 'trial')} on {part.build}"
+    what = one_line(part.detail, 160)
+    sentence = f"{name_of(end.configuration)}: {what} ({count}); as it is, 0 of {as_it_is.trials}"
     path, own = asked.read.path, _own_spec(changed, sentence, is_flaky=is_flaky)
     files = tuple(_write(asked.read, own, changed)) if wish.writes else ()
     build = effect.build or look.build

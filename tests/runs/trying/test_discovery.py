@@ -86,7 +86,7 @@ def test_a_variable_that_the_report_names_is_found_confirmed_and_written(table: 
     assert found.fragment is not None
     assert "TORCH_SPEED_B: '2'" in found.fragment
     assert found.written == (str(table.folder / "spec-discovered.yaml"),)
-    assert made.next == (f"bisect try {found.written[0]}",)
+    assert made.next == (f"bisect try {found.written[0]}", f"bisect run {found.written[0]}")
     # What was written is what was tried: nothing of it is run again.
     (read,) = load_all([Path(found.written[0])], channels=names())
     workshop = table.runs.workshop()
