@@ -98,7 +98,9 @@ def test_slots_that_join_get_lines_too_and_so_do_those_that_come_again() -> None
     text = capture.get()
     assert "slot node-2 slot 1  idle" in text
     assert "slot node-3 slot 1  installing 1.100" in text
-    assert plain_line(events.SlotsJoined(("node-2 slot 1", "node-3 slot 1"))) == "new slots: node-2 slot 1, node-3 slot 1"
+    assert (
+        plain_line(events.SlotsJoined(("node-2 slot 1", "node-3 slot 1"))) == "new slots: node-2 slot 1, node-3 slot 1"
+    )
 
 
 def test_a_run_that_had_one_slot_shows_all_of_them_once_others_join() -> None:
