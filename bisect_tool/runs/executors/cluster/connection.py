@@ -90,7 +90,8 @@ def _check_reachable(address: str) -> None:
 
 
 def _not_connected(address: str, error: Exception) -> SettingError:
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    reason = " ".join(lines[:2])[:400] or type(error).__name__
     return SettingError(
         f"no Ray cluster could be used: {reason}",
         where=f"--ray-address {address}",
