@@ -125,7 +125,7 @@ def _patiently() -> Any:
 @contextmanager
 def ray_cluster(folder: Path, cpus: int = 2, gpus: int = 0) -> Iterator[RigCluster]:
     """A cluster with its head, which has so much for trials."""
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}  # whatever token the user has
     from ray.cluster_utils import Cluster
 
     cluster = Cluster()

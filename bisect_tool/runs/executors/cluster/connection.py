@@ -62,6 +62,7 @@ def connect(address: str, cache: Path) -> None:
     import ray
 
     _check_reachable(address)
+    logging.getLogger("ray").setLevel(logging.CRITICAL)
     own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": STORE} if address == OWN else {}
     with _signals_kept(), _cache_named(cache if address == OWN else None):
         try:
@@ -133,7 +134,6 @@ def _keep_quiet() -> None:
 
     if hasattr(inside, "print_to_stdstream"):
         inside.print_to_stdstream = lambda *_words, **_more: None
-    logging.getLogger("ray").setLevel(logging.CRITICAL)
 
 
 def disconnect() -> None:
