@@ -7,7 +7,7 @@ verification start fresh. Where a fork and a fresh start of one case on one buil
 from __future__ import annotations
 
 import shutil
-import tempfile
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -38,7 +38,7 @@ class Starting:
 
     tell: Callable[[str], None] = lambda _line: None
     _open: dict[Path, tuple[WarmServers, int]] = field(default_factory=dict)
-    _caches: dict[tuple[str, str, str, bool], Path] = field(default_factory=dict)
+    _caches: dict[tuple[str, str, str, bool, Path], Path] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
     _refused: dict[str, str] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
@@ -97,12 +97,12 @@ class Starting:
         if not session.asked.spec.share_caches:
             return order
         # A verification has caches of its own, so that it does not find what the search has left.
-        key = (session.asked.repro.digest, case.name, session.asked.builds[number].identity, purpose is Purpose.VERIFY)
+        content, build = session.asked.repro.digest, session.asked.builds[number].identity
+        key = (content, case.name, build, purpose is Purpose.VERIFY, environment.folder)
         with self._lock:
             if key not in self._caches:
-                scratch = environment.folder / SCRATCH
-                scratch.mkdir(parents=True, exist_ok=True)
-                self._caches[key] = Path(tempfile.mkdtemp(dir=scratch, prefix="caches-"))
+                # Made by the trial, which may run on another machine.
+                self._caches[key] = environment.folder / SCRATCH / f"caches-{uuid.uuid4().hex[:12]}"
             return replace(order, caches=self._caches[key])
 
     def close(self) -> None:

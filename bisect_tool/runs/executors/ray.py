@@ -7,7 +7,6 @@ open by the keeper of the node. What a trial leaves comes back by content and is
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,18 +15,8 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from bisect_tool.builds.build import Installation
 from bisect_tool.environments.cache_folder import cannot_write
-from bisect_tool.environments.environment import EnvironmentKey, Environments, Step, Trouble
-from bisect_tool.errors import (
-    BisectError,
-    CacheBroken,
-    CacheNotWritable,
-    CacheTooNew,
-    DeviceMissing,
-    DiskFull,
-    MachineFault,
-    PythonMissing,
-    UvMissing,
-)
+from bisect_tool.environments.environment import EnvironmentKey, Environments, Step
+from bisect_tool.errors import DeviceMissing, MachineFault
 from bisect_tool.quantities import format_duration
 from bisect_tool.reports import events
 from bisect_tool.runs.device import CUDA, Device
@@ -46,19 +35,10 @@ from bisect_tool.runs.executors import (
     SlotsJoined,
 )
 from bisect_tool.runs.executors.cluster import connection, work
+from bisect_tool.runs.executors.cluster.calls import Calls, Gone, HeldThere
 from bisect_tool.runs.executors.cluster.connection import Broken
 from bisect_tool.runs.executors.cluster.nodes import Change, Cluster, Node, shared_out
-from bisect_tool.runs.executors.cluster.parcels import (
-    Failed,
-    Lost,
-    OpenedThere,
-    OpenOrder,
-    Outcome,
-    RanThere,
-    Unknown,
-    travelling,
-    unpack,
-)
+from bisect_tool.runs.executors.cluster.parcels import OpenedThere, OpenOrder, RanThere, Unknown, travelling, unpack
 from bisect_tool.runs.executors.holding import hold
 from bisect_tool.runs.executors.slotted.threads import SlotThreads
 from bisect_tool.runs.nvml import open_nvml
@@ -71,47 +51,8 @@ if TYPE_CHECKING:
     from bisect_tool.runs.session import Session
     from bisect_tool.runs.surveying import Means
 
-ATTEMPTS = 3  # of a job whose process on a node that lives was killed
-LOOK = 0.2  # seconds between two looks whether a job was called off
-TO_END = 60.0  # seconds for a job to end that was called off, until its process is killed
 BETWEEN_LOOKS = 1.0  # seconds between two looks at the nodes
 TO_JOIN = 600.0  # seconds that a run waits without any node
-# What one node can have and another one not: its slots are lost, and the others go on.
-OF_A_NODE = (CacheBroken, CacheNotWritable, CacheTooNew, DiskFull, MachineFault, PythonMissing, UvMissing)
-
-
-class Gone(Exception):
-    """The process of a job was killed; the text says by what. Its node may live."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A job on its way: where it is done, under what name, and whether there may be news of it."""
-
-    node: Node
-    name: str
-    result: Any = field(repr=False)
-    may_tell: bool
-
-
-@dataclass(frozen=True, slots=True)
-class HeldThere:
-    """An environment that the keeper of a node holds."""
-
-    node: Node
-    name: str
-
-    def close(self) -> None:
-        """Let go of it; where the node is gone, so is what held it."""
-        _release(self.node, self.name)
-
-
-def _release(node: Node, name: str) -> None:
-    if not node.gone:
-        try:
-            node.keeper.release.remote(name)
-        except Exception:  # noqa: BLE001  the connection may be closed, and with it everything is let go
-            return
 
 
 class RayExecutor(SlotThreads):
@@ -134,11 +75,10 @@ class RayExecutor(SlotThreads):
         self._cluster = cluster
         self._device = device
         self._most = most
-        self._wait = wait
         self._to_join = to_join
         self._places: list[Node] = []
         self._retired: set[int] = set()
-        self._numbers = itertools.count(1)
+        self._calls = Calls(cluster, device, wait, self._has_others, clock)
         self._channels = threading.Lock()
         self._files: dict[tuple[tuple[str, bytes], ...], Any] = {}
         self._is_silent = False
@@ -181,19 +121,18 @@ class RayExecutor(SlotThreads):
                 assert_never(job)
 
     def make_ahead(self, job: OpenEnvironment, size: int | None, stop: Stop, tell: Callable[[Step], None]) -> None:
-        """On the node that has the fewest environments."""
-        alive = self._cluster.alive
-        if not alive:
+        """On the node with slots that has the fewest environments."""
+        able = self._able()
+        if not able:
             raise Cancelled
-        node = min(alive, key=lambda one: len(one.ready))
+        node = min(able, key=lambda one: len(one.ready))
         order = OpenOrder(job.key, self._installation(job), job.device, job.as_of)
 
         def told(news: News) -> None:
             tell(news)  # type: ignore[arg-type]  # what is made ahead tells nothing but steps
 
-        call = self._begin(node, work.make_ahead, [order, size], has_gpu=False, cpus=0.0)
         try:
-            self._raised(node, self._ended(call, stop, told))
+            self._calls.once(node, work.make_ahead, [order, size], stop, told)
         except (Gone, SlotLost) as gone:
             raise Cancelled from gone  # it is made when it is needed
         node.ready.add(job.key.digest)
@@ -211,10 +150,10 @@ class RayExecutor(SlotThreads):
         known = job.key.digest in node.ready
         order = OpenOrder(job.key, None if known else self._installation(job), job.device, job.as_of)
         with node.first.after(stop, tell):
-            name, outcome = self._attempts(node, work.open_environment, [order], stop, tell, may_tell=True)
+            name, outcome = self._calls.attempts(node, work.open_environment, [order], stop, tell, may_tell=True)
             if isinstance(outcome, Unknown):
                 order = replace(order, installation=self._installation(job))
-                name, outcome = self._attempts(node, work.open_environment, [order], stop, tell, may_tell=True)
+                name, outcome = self._calls.attempts(node, work.open_environment, [order], stop, tell, may_tell=True)
         if not isinstance(outcome, OpenedThere):
             raise TypeError(outcome)
         node.ready.add(job.key.digest)
@@ -224,7 +163,7 @@ class RayExecutor(SlotThreads):
         order, files = replace(job.order, files=()), self._placed(job.order.files)
         words = [files, order, job.environment.programs, job.folder.name]
         has_gpu = self._device.name == CUDA
-        _, outcome = self._attempts(node, work.run_trial_there, words, stop, tell, may_tell=has_gpu)
+        _, outcome = self._calls.attempts(node, work.run_trial_there, words, stop, tell, may_tell=has_gpu)
         if not isinstance(outcome, RanThere):
             raise TypeError(outcome)
         try:
@@ -236,6 +175,14 @@ class RayExecutor(SlotThreads):
         observation = replace(outcome.observation, machine=node.label)
         return RanTrial(FinishedTrial(job.folder, outcome.command, observation))
 
+    def _able(self) -> list[Node]:
+        """The node of each slot that can be used."""
+        return [node for slot, node in enumerate(self._places) if not node.gone and slot not in self._retired]
+
+    def _has_others(self, node: Node) -> bool:
+        """Whether nodes other than this one have slots."""
+        return any(one is not node for one in self._able())
+
     def _installation(self, job: OpenEnvironment) -> Installation:
         with self._channels:
             return travelling(job.install())
@@ -246,125 +193,11 @@ class RayExecutor(SlotThreads):
             self._files[files] = connection.put(files)
         return self._files[files]
 
-    def _attempts(
-        self,
-        node: Node,
-        function: Callable[..., Outcome],
-        words: Sequence[object],
-        stop: Stop,
-        tell: Callable[[News], None],
-        *,
-        may_tell: bool,
-    ) -> tuple[str, Outcome]:
-        """Do a job, again where its process was killed on a node that lives; gives its name and how it ended."""
-        for attempt in itertools.count(1):
-            has_gpu = self._device.name == CUDA
-            call = self._begin(node, function, words, has_gpu=has_gpu, cpus=0.0 if has_gpu else 1.0, may_tell=may_tell)
-            try:
-                return call.name, self._raised(node, self._ended(call, stop, tell))
-            except Gone as gone:
-                if attempt == ATTEMPTS:
-                    raise self._of_the_node(
-                        node,
-                        MachineFault(
-                            f"a process was killed {ATTEMPTS} times: {gone}", where=node.label, advice=_KILLED
-                        ),
-                    ) from gone
-                tell(Trouble(f"{node.label}: {gone}", attempt, ATTEMPTS))
-        raise AssertionError
-
-    def _begin(
-        self,
-        node: Node,
-        function: Callable[..., Outcome],
-        words: Sequence[object],
-        *,
-        has_gpu: bool,
-        cpus: float,
-        may_tell: bool = True,
-    ) -> Call:
-        name = f"job-{next(self._numbers)}"
-        desk = work.Desk(node.keeper, node.folder, name, self._cluster.ask, self._wait, has_gpu)
-        try:
-            result = connection.submit(function, [desk, *words], node.found.id, cpus, float(has_gpu))
-        except (Broken, MachineFault) as error:
-            raise self._lost(node, str(error)) from error
-        return Call(node, name, result, may_tell)
-
-    def _ended(self, call: Call, stop: Stop, tell: Callable[[News], None]) -> Outcome:
-        """Wait for the end of a job. Raises `Cancelled`, `SlotLost`, `Gone`; then the keeper holds nothing of it."""
-        try:
-            return self._awaited(call, stop, tell)
-        except BaseException as error:
-            _release(call.node, call.name)
-            if not isinstance(error, Broken):
-                raise
-            raise (Cancelled() if stop.is_set else self._gone(call.node, error)) from error
-
-    def _awaited(self, call: Call, stop: Stop, tell: Callable[[News], None]) -> Outcome:
-        keeper, called_off = call.node.keeper, 0.0
-        news = keeper.news.remote(call.name) if call.may_tell else None
-        while True:
-            ended = connection.wait([call.result, *([] if news is None else [news])], LOOK)
-            if news is not None and news in ended:
-                self._pass_on(call, connection.get(news), tell)
-                news = keeper.news.remote(call.name)
-            if call.result in ended:
-                outcome: Outcome = connection.get(call.result)
-                self._pass_on(call, connection.get(keeper.end.remote(call.name)), tell)
-                return outcome
-            if stop.is_set and not called_off:
-                called_off = self._clock()
-                self._call_off(call)
-            if called_off and self._clock() - called_off > TO_END:
-                connection.cancel(call.result, force=True)
-            if call.node.gone:
-                raise Broken(call.node.gone)
-
-    def _call_off(self, call: Call) -> None:
-        """Ask for its end. Raises `Cancelled` at once when it had not begun: then it never will."""
-        if not connection.get(call.node.keeper.call_off.remote(call.name)):
-            connection.cancel(call.result, force=False)
-            raise Cancelled
-
-    def _pass_on(self, call: Call, news: Sequence[News | Lost], tell: Callable[[News], None]) -> None:
-        for one in news:
-            if isinstance(one, Lost):
-                raise SlotLost(f"{call.node.label}: {one.text}")
-            tell(one)
-
-    def _raised(self, node: Node, outcome: Outcome) -> Outcome:
-        """The outcome, unless it is something to raise."""
-        if not isinstance(outcome, Failed):
-            return outcome
-        error = outcome.error()
-        raise self._of_the_node(node, error) if isinstance(error, BisectError) else error
-
-    def _of_the_node(self, node: Node, error: BisectError) -> Exception:
-        """What may be wrong with one node loses its slot as long as there are others; the last one stops the run."""
-        others = {one.found.id for n, one in enumerate(self._places) if not one.gone and n not in self._retired}
-        if isinstance(error, OF_A_NODE) and others - {node.found.id}:
-            return SlotLost(f"{node.label}: {error.what}")
-        return error
-
-    def _gone(self, node: Node, error: Broken) -> Exception:
-        """What it means that a call came to no end: where the keeper answers, only the process of the job was killed."""
-        try:
-            connection.get(node.keeper.folder.remote(), timeout=TO_END)
-        except (Broken, MachineFault):
-            return self._lost(node, str(error))
-        return Gone(str(error))
-
-    def _lost(self, node: Node, why: str) -> SlotLost:
-        self._cluster.give_up(node, f"it does not answer any more: {why}")
-        return SlotLost(f"{node.label}: {node.gone}")
-
     # ---- the nodes
 
     def _add(self, nodes: Sequence[Node]) -> tuple[str, ...]:
         """Slots on these nodes, as many as there may be more."""
-        used = sum(not node.gone and slot not in self._retired for slot, node in enumerate(self._places))
-        left = None if self._most is None else self._most - used
+        left = None if self._most is None else self._most - len(self._able())
         room = [node.room_for(self._device) for node in nodes]
         kind = "gpu" if self._device.name == CUDA else "slot"
         names = []
@@ -399,7 +232,7 @@ class RayExecutor(SlotThreads):
     def _strand(self) -> None:
         """Notice that no slot is left, and how long that has been so."""
         now = self._clock()
-        if any(not node.gone and slot not in self._retired for slot, node in enumerate(self._places)):
+        if self._able():
             self._stranded = None
         elif self._stranded is None:
             self._stranded = now
@@ -411,12 +244,6 @@ class RayExecutor(SlotThreads):
 
     def _tell(self, text: str) -> None:
         self._arrivals.put(PlaceNews(text, self._clock()))
-
-
-_KILLED = (
-    "look at the memory of that node (`free -h`, `dmesg`): Ray kills processes when it runs short; then run the same command "
-    "again: it goes on from where it stopped"
-)
 
 
 def _no_node_came(seconds: float) -> MachineFault:

@@ -62,6 +62,7 @@ def connect(address: str, cache: Path) -> None:
     import ray
 
     _check_reachable(address)
+    logging.getLogger("ray").setLevel(logging.CRITICAL)
     own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": STORE} if address == OWN else {}
     with _signals_kept(), _cache_named(cache if address == OWN else None):
         try:
@@ -90,7 +91,8 @@ def _check_reachable(address: str) -> None:
 
 
 def _not_connected(address: str, error: Exception) -> SettingError:
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    reason = " ".join(lines[:2])[:400] or type(error).__name__
     return SettingError(
         f"no Ray cluster could be used: {reason}",
         where=f"--ray-address {address}",
@@ -132,7 +134,6 @@ def _keep_quiet() -> None:
 
     if hasattr(inside, "print_to_stdstream"):
         inside.print_to_stdstream = lambda *_words, **_more: None
-    logging.getLogger("ray").setLevel(logging.CRITICAL)
 
 
 def disconnect() -> None:
