@@ -5,8 +5,10 @@ Checks what every executor may rely on: one job at a time in a slot, and no tria
 
 from __future__ import annotations
 
+import contextlib
 import random
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +42,7 @@ from bisect_tool.runs.executors import (
     SlotLost,
     Told,
 )
+from bisect_tool.runs.executors.holding import hold
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.spending import Ledger
@@ -48,7 +51,7 @@ from bisect_tool.search.policy import Policy
 from bisect_tool.spec.model import Spec
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.spec.repro import Repro
-from bisect_tool.stopping import Cancelled
+from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.store.results import Results
 from bisect_tool.trials.observation import Observation, Raised
 from bisect_tool.trials.trial import FinishedTrial
@@ -78,7 +81,7 @@ class ScriptedExecutor:
     """Ends one job at each call of `arrivals`. `lose` says after how many trials which slot is lost; `kill_after` so many ends.
 
     `crowded` are the builds whose first trial ends out of GPU memory beside others. The disk has `room` for so many open
-    environments, and for none while one is being made ahead.
+    environments, and for none while one is being made ahead. `at_trial` is called while a trial of a case on a version runs.
     """
 
     history: History
@@ -88,12 +91,14 @@ class ScriptedExecutor:
     kill_after: int | None = None
     crowded: set[str] = field(default_factory=set)
     room: int | None = None
+    at_trial: Callable[[str, str], None] = lambda _case, _version: None
     pending: dict[int, Job] = field(default_factory=dict)
     cancelled: set[int] = field(default_factory=set)
     queue: list[OpenEnvironment] = field(default_factory=list)
     dropped: set[str] = field(default_factory=set)
     open_environments: set[str] = field(default_factory=set)
     locks: set[str] = field(default_factory=set)
+    turns: dict[int, Held] = field(default_factory=dict)
     ran: list[tuple[str, str]] = field(default_factory=list)
     prepared: list[str] = field(default_factory=list)
     was_ahead: list[str] = field(default_factory=list)
@@ -137,7 +142,10 @@ class ScriptedExecutor:
         if self.is_closed or timeout == 0:  # nothing has happened yet
             return []
         self.clock += 1
-        able = [slot for slot, job in self.pending.items() if self._is_able(job)]
+        able = [slot for slot, job in self.pending.items() if self._is_able(slot, job)]
+        if not able and not self.queue:  # another host has the turn of every slot
+            time.sleep(0.001)
+            return []
         if self.queue and (not able or self.rng.random() < 0.5):
             return self._make_ahead(self.queue.pop(0))
         slot = self.rng.choice(sorted(able))
@@ -147,8 +155,18 @@ class ScriptedExecutor:
             news = [Told(slot, Making(), self.clock), Told(slot, Checking(), self.clock)]
         return [*news, Ended(slot, self._end(slot, job), self.clock)]
 
-    def _is_able(self, job: Job) -> bool:
+    def _is_able(self, slot: int, job: Job) -> bool:
+        if isinstance(job, HoldLock) and job.turn is not None:
+            return slot in self.cancelled or self._has_turn(slot, job)
         return not (isinstance(job, HoldLock) and str(job.path) in self.locks)
+
+    def _has_turn(self, slot: int, job: HoldLock) -> bool:
+        """Try for it: a wait that is stopped at once."""
+        over = Stop()
+        over.set()
+        with contextlib.suppress(Cancelled):
+            self.turns[slot] = self.turns.get(slot) or hold(job, lambda _news: None, over)
+        return slot in self.turns
 
     def _make_ahead(self, job: OpenEnvironment) -> list[Arrival]:
         digest = job.key.digest
@@ -169,10 +187,14 @@ class ScriptedExecutor:
                 raise Killed
         if slot in self.cancelled:
             self.cancelled.discard(slot)
+            if slot in self.turns:
+                self.turns.pop(slot).lease.close()
             return Cancelled()
         match job:
             case OpenEnvironment(key):
                 return self._open(key.build.version)
+            case HoldLock(_, turn) if turn is not None:
+                return self.turns.pop(slot)
             case HoldLock(path):
                 self.locks.add(str(path))
                 return Held(Lease(self.locks, str(path)))
@@ -200,6 +222,7 @@ class ScriptedExecutor:
         if slot in self.lose:
             self.lose[slot] -= 1
         case, version = _trial(job)
+        self.at_trial(case, version)
         observation = _observed(self.history, case, self._number(version))
         if version in self.crowded:
             self.crowded.discard(version)
