@@ -63,17 +63,18 @@ class Service:
     def serve(self, session: Session, probe: Probe) -> Doing:
         """Open the environment of the probe's build and serve every session that wants it."""
         key = session.asked.environment_key(probe.build)
-        try:
-            with ExitStack() as stack:
-                if not (yield from self.turns.wait(stack, session, probe.build, self._waiting_for)):
-                    return
+        with ExitStack() as stack:
+            if not (yield from self.turns.wait(stack, session, probe.build, self._waiting_for)):
+                return
+            try:
                 environment = yield from self._open(stack, session, probe.build)
-                stack.enter_context(self.starting.holding(environment))
-                for other in self.sessions:
-                    with self.turns.losing(other):
-                        yield from self._serve(other, key.digest, environment, probe if other is session else None)
-        except BuildUnusable as unusable:
-            self._mark_unusable(key.digest, unusable)
+            except BuildUnusable as unusable:  # known before the next host has its turn
+                self._mark_unusable(key.digest, unusable)
+                return
+            stack.enter_context(self.starting.holding(environment))
+            for other in self.sessions:
+                with self.turns.losing(other):
+                    yield from self._serve(other, key.digest, environment, probe if other is session else None)
 
     def _open(self, stack: ExitStack, session: Session, number: int) -> Generator[Job, Result, Environment]:
         """The environment of a build, made where needed, until `stack` is closed. Raises `BuildUnusable`."""
