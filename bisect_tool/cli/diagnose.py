@@ -46,7 +46,7 @@ def _words_of_run(wanted: str, flags: dict[str, Any]) -> list[str]:
     from bisect_tool.runs.run import open_workshop
 
     settings = read_settings_from({name: flags[name] for name in _PLACES})
-    results: Results = open_workshop(settings, os.environ).results()
+    results: Results = open_workshop(settings, os.environ).results(lambda line: click.echo(line, err=True))
     try:
         found = find_run(results.runs(), wanted)
         report = results.report_of(found.id)

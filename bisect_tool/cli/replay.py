@@ -30,7 +30,8 @@ def command(run: str | None, *, quiet: bool, **flags: Any) -> int:
 
     from bisect_tool.runs.run import open_workshop
 
-    results = open_workshop(read_settings_from(dict(flags)), os.environ).results()
+    workshop = open_workshop(read_settings_from(dict(flags)), os.environ)
+    results = workshop.results(lambda line: click.echo(line, err=True))
     try:
         if run is None:
             return _list(results)

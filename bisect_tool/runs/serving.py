@@ -77,23 +77,23 @@ class Service:
     def serve(self, session: Session, probe: Probe) -> Doing:
         """Open the environment of the probe's build and serve every session that wants it."""
         key = session.asked.environment_key(probe.build)
-        try:
-            with ExitStack() as stack:
-                if not (yield from self.turns.wait(stack, session, probe.build, self._waiting_for)):
-                    return
+        with ExitStack() as stack:
+            if not (yield from self.turns.wait(stack, session, probe.build, self._waiting_for)):
+                return
+            try:
                 environment = yield from self._open(stack, session, probe.build)
                 stack.enter_context(self.starting.holding(environment))
                 for other in self.sessions:
                     chosen = probe if other is session and session.fault is None else None
                     with self.turns.losing(other):
                         yield from self._spared(other, self._serve(other, key.digest, environment, chosen))
-        except BuildUnusable as unusable:
-            self._mark_unusable(key.digest, unusable)
-        except (Cancelled, SlotLost):
-            raise
-        except Exception as error:
-            if session.fault is not None or not self._gives_up(session, probe.build, error):
+            except BuildUnusable as unusable:  # stored before the next host has its turn
+                self._mark_unusable(key.digest, unusable)
+            except (Cancelled, SlotLost):
                 raise
+            except Exception as error:
+                if session.fault is not None or not self._gives_up(session, probe.build, error):
+                    raise
 
     def _spared(self, session: Session, doing: Doing) -> Doing:
         """`doing`, which serves `session`: a fault of that one alone does not end what the others want here."""
@@ -120,9 +120,9 @@ class Service:
 
         A comparison of numbers is made once: it has seen to chance by itself. Raises `BuildUnusable`, which is stored.
         """
-        try:
-            with ExitStack() as stack:
-                yield from self.turns.wait(stack, session, number, self._waiting_for)
+        with ExitStack() as stack:
+            yield from self.turns.wait(stack, session, number, self._waiting_for)
+            try:
                 environment = yield from self._open(stack, session, number)
                 stack.enter_context(self.starting.holding(environment))
                 self._remember_health(session, number, environment)
@@ -131,9 +131,9 @@ class Service:
                         wanted = 1 if session.asked.has_metrics(case) else turn
                         if len(session.seen[case, number]) < wanted:
                             yield from self._look_at(session, case, number, environment, turn)
-        except BuildUnusable as unusable:
-            self._mark_unusable(session.asked.environment_key(number).digest, unusable)
-            raise
+            except BuildUnusable as unusable:
+                self._mark_unusable(session.asked.environment_key(number).digest, unusable)
+                raise
 
     def _look_at(self, session: Session, case: str, number: int, environment: Environment, turn: int) -> Doing:
         probe = Probe(number, (case,), Purpose.END if turn == 1 else Purpose.VERIFY, worth=0.0)

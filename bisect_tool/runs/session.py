@@ -127,6 +127,11 @@ class Session:
         self.load()
         return before != (self.taken, self.broken, [build.identity for build in self.asked.builds])
 
+    def known_of(self, build: int) -> tuple[object, ...]:
+        """Something that is another one once more is known of a build."""
+        counts = tuple(len(self.seen.get((case.name, build), ())) for case in self.asked.spec.cases)
+        return (self.asked.builds[build].identity, self.broken.get(build), counts)
+
     def stand_in(self, number: int, reason: str) -> bool:
         """Take another build of the same commit for one that cannot be used, for `reason`; False when there is none."""
         asked, selection = self.asked, self.asked.selection

@@ -39,14 +39,15 @@ class Turns:
         """Wait for the turn, and keep it until `stack` is closed; False when others have done something in the meantime."""
         if self.leases is None:
             return True
-        key = session.turn_key(build)
+        key, before = session.turn_key(build), session.known_of(build)
         say_why("another run works on the same question")
         held = yield HoldLock(Path(key), partial(self.leases.held, key, _about(session, build)))
         if not isinstance(held, Held) or held.turn is None:
             raise TypeError(held)
         stack.callback(held.lease.close)
         self._note(stack, session, key, held.turn)
-        return not session.catch_up()
+        # Another slot of this run may have heard of what the other one did already.
+        return not session.catch_up() and session.known_of(build) == before
 
     def take(self, stack: ExitStack, session: Session, build: int) -> bool:
         """Take the turn without waiting, until `stack` is closed; False when another run has it."""

@@ -55,8 +55,9 @@ def test_a_wheel_that_is_listed_and_not_there(bench: Bench, version: str, code: 
     bench.publish("torch-like", ToyBuild(version))
     build = bench.build("torch-like", version)
     bench.index.plant("*.whl", faults.status(code))
-    with pytest.raises(BuildUnusable, match="the index lists its wheel but does not have it"):
+    with pytest.raises(BuildUnusable, match="the index lists its wheel but does not have it") as raised:
         bench.make(bench.key(build))
+    assert not raised.value.is_of_host
 
 
 def test_a_missing_wheel_of_another_package_is_no_fault_of_the_build(bench: Bench) -> None:

@@ -5,8 +5,10 @@ Checks what every executor may rely on: one job at a time in a slot, and no tria
 
 from __future__ import annotations
 
+import contextlib
 import random
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,6 +44,7 @@ from bisect_tool.runs.executors import (
     SlotsJoined,
     Told,
 )
+from bisect_tool.runs.executors.holding import hold
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.spending import Ledger
@@ -50,7 +53,7 @@ from bisect_tool.search.policy import Policy
 from bisect_tool.spec.model import Spec
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.spec.repro import Repro
-from bisect_tool.stopping import Cancelled
+from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.store.results import Results
 from bisect_tool.trials.observation import Observation, Raised
 from bisect_tool.trials.trial import FinishedTrial
@@ -81,6 +84,7 @@ class ScriptedExecutor:
 
     `crowded` are the builds whose first trial ends out of GPU memory beside others. The disk has `room` for so many open
     environments, and for none while one is being made ahead. When all slots are lost, another one `joins` so many times.
+    `at_trial` is called while a trial of a case on a version runs.
     """
 
     history: History
@@ -93,12 +97,14 @@ class ScriptedExecutor:
     joins: int = 0
     has_waited: bool = False
     retired: set[int] = field(default_factory=set)
+    at_trial: Callable[[str, str], None] = lambda _case, _version: None
     pending: dict[int, Job] = field(default_factory=dict)
     cancelled: set[int] = field(default_factory=set)
     queue: list[OpenEnvironment] = field(default_factory=list)
     dropped: set[str] = field(default_factory=set)
     open_environments: set[str] = field(default_factory=set)
     locks: set[str] = field(default_factory=set)
+    turns: dict[int, Held] = field(default_factory=dict)
     ran: list[tuple[str, str]] = field(default_factory=list)
     prepared: list[str] = field(default_factory=list)
     was_ahead: list[str] = field(default_factory=list)
@@ -156,9 +162,12 @@ class ScriptedExecutor:
         if self.is_closed or timeout == 0:  # nothing has happened yet
             return []
         self.clock += 1
+        able = [slot for slot, job in self.pending.items() if self._is_able(slot, job)]
         if not self.pending and not self.queue:
             return [self._another_slot()]
-        able = [slot for slot, job in self.pending.items() if self._is_able(job)]
+        if not able and not self.queue:  # another host has the turn of every slot
+            time.sleep(0.001)
+            return []
         if self.queue and (not able or self.rng.random() < 0.5):
             return self._make_ahead(self.queue.pop(0))
         slot = self.rng.choice(sorted(able))
@@ -177,8 +186,18 @@ class ScriptedExecutor:
         self.count += 1
         return SlotsJoined((f"s{self.count - 1}",), self.clock)
 
-    def _is_able(self, job: Job) -> bool:
+    def _is_able(self, slot: int, job: Job) -> bool:
+        if isinstance(job, HoldLock) and job.turn is not None:
+            return slot in self.cancelled or self._has_turn(slot, job)
         return not (isinstance(job, HoldLock) and str(job.path) in self.locks)
+
+    def _has_turn(self, slot: int, job: HoldLock) -> bool:
+        """Try for it: a wait that is stopped at once."""
+        over = Stop()
+        over.set()
+        with contextlib.suppress(Cancelled):
+            self.turns[slot] = self.turns.get(slot) or hold(job, lambda _news: None, over)
+        return slot in self.turns
 
     def _make_ahead(self, job: OpenEnvironment) -> list[Arrival]:
         digest = job.key.digest
@@ -199,10 +218,14 @@ class ScriptedExecutor:
                 raise Killed
         if slot in self.cancelled:
             self.cancelled.discard(slot)
+            if slot in self.turns:
+                self.turns.pop(slot).lease.close()
             return Cancelled()
         match job:
             case OpenEnvironment(key):
                 return self._open(key.build.version)
+            case HoldLock(_, turn) if turn is not None:
+                return self.turns.pop(slot)
             case HoldLock(path):
                 self.locks.add(str(path))
                 return Held(Lease(self.locks, str(path)))
@@ -230,6 +253,7 @@ class ScriptedExecutor:
         if slot in self.lose:
             self.lose[slot] -= 1
         case, version = _trial(job)
+        self.at_trial(case, version)
         observation = _observed(self.history, case, self._number(version))
         if version in self.crowded:
             self.crowded.discard(version)

@@ -11,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, event
@@ -21,6 +23,7 @@ from bisect_tool.errors import CacheBroken, CacheNotWritable, CacheTooNew, DiskF
 from bisect_tool.store import faults, tables
 from bisect_tool.store.address import StoreAddress, file_address
 from bisect_tool.store.database import Database
+from bisect_tool.store.hosts import host_kind
 from bisect_tool.store.results import Results, StoredTrial, Subject, open_results
 from bisect_tool.store.schema import MIGRATIONS, NEWEST, bring_up_to_date
 
@@ -102,6 +105,38 @@ def test_unusable_builds(address: StoreAddress) -> None:
         results.forget_unusable("setting", "cpu", ["sha256:abc", "sha256:def"])
         assert results.unusable("setting", "cpu") == {}
         assert results.unusable("setting", "H200") == {"sha256:abc": "no kernel image"}
+
+
+def test_what_a_kind_of_host_found_is_for_hosts_of_that_kind(address: StoreAddress) -> None:
+    with opened(address) as results:
+        results.add_unusable(SUBJECT, "toy", "1.0", "its libcudart cannot be loaded", "old driver")
+        results.add_unusable(SUBJECT, "toy", "1.0", "its libcudart cannot be loaded at all", "old driver")
+        results.add_unusable(replace(SUBJECT, identity="sha256:def"), "toy", "1.1", "its wheel is damaged")
+        assert results.unusable("setting", "cpu", "new driver") == {"sha256:def": "its wheel is damaged"}
+        assert results.unusable("setting", "cpu", "old driver") == {
+            "sha256:abc": "its libcudart cannot be loaded at all",
+            "sha256:def": "its wheel is damaged",
+        }
+
+
+def test_the_kind_of_a_host_is_that_of_its_driver() -> None:
+    assert host_kind("580.65.06") == host_kind("580.65.06") != host_kind("535.104.05") != host_kind(None)
+
+
+def test_a_database_of_before_keeps_what_it_knew(path: Path) -> None:
+    """Schema 0002 had neither hosts nor addresses of logs."""
+    with opened(path) as results:
+        results.add_trial(TRIAL)
+        results.add_unusable(SUBJECT, "toy", "1.0", "its wheel is damaged")
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        with results.engine.connect() as connection:
+            config.attributes["connection"] = connection
+            command.downgrade(config, "0002")
+            connection.commit()
+    with opened(path) as results:
+        assert results.trials_of("repro", "setting", "cpu") == [TRIAL]
+        assert results.unusable("setting", "cpu", "any") == {"sha256:abc": "its wheel is damaged"}
 
 
 def test_healths(address: StoreAddress) -> None:
