@@ -118,7 +118,7 @@ def make(folder: Path, index: str, wheels: Path, specs: int, builds: int) -> Pla
     for number in range(specs):
         first = rng.randrange(1, builds - 1)
         # What came and went at once could be missed by a search, and all are to be found here.
-        broken.append(range(0, first) if number % 5 == 0 else range(first, builds))
+        broken.append(range(first) if number % 5 == 0 else range(first, builds))
         place = folder / "specs" / f"{number:04}"
         place.mkdir(parents=True)
         spec = {"name": f"s{number:04}", "package": "toy", "channel": "release", "device": "cpu", "from": "1.0"}
