@@ -60,6 +60,7 @@ from bisect_tool.search.together import Asking
 from bisect_tool.settings import Settings
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.store.results import Results, open_results
+from bisect_tool.trials.limits import read_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +100,9 @@ class Workshop:
 def open_workshop(settings: Settings, environ: Mapping[str, str]) -> Workshop:
     """Open the cache and find uv.
 
-    Raises `CacheNotWritable`, `CacheTooNew`, `DiskFull`, `UvMissing`.
+    Raises `CacheNotWritable`, `CacheTooNew`, `DiskFull`, `UvMissing`, `SettingError` for limits that cannot be used.
     """
+    read_limits(environ)  # of the trials: better now than in the first of them
     cache = open_cache(settings.cache)
     return Workshop(settings, cache, find_uv(cache.uv, environ), environ)
 

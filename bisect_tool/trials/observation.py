@@ -38,7 +38,8 @@ class Observation:
     `chain` is the uncaught exception as the hook wrote it, empty when there was none. `malformed` is the first line of
     the checks file that could not be read. `peak_memory` is in bytes, `duration` in seconds. `gpu_others` are the bytes that
     other processes held of the GPU's `gpu_total` while it ran, as far as that was looked at. `warm`: it was forked from a
-    process that had imported the heavy modules, instead of being started fresh.
+    process that had imported the heavy modules, instead of being started fresh. `over`: which of its limits it went over, so
+    that it was killed.
     """
 
     exit_status: int | None
@@ -57,3 +58,4 @@ class Observation:
     gpu_others: int | None = None
     gpu_total: int | None = None
     warm: bool = False
+    over: str = ""
