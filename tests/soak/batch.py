@@ -52,7 +52,7 @@ def soak(batches: KilledBatches, rng: random.Random, most: int, deadline: float)
         assert batches.stored(place) == stored, (
             f"{place.folder}: {batches.stored(place)} trials stored instead of {stored}"
         )
-        assert again <= own, f"{place.folder}: {again} trials run again for {own} kills"
+        assert 0 <= again <= own, f"{place.folder}: {again} trials run again for {own} kills"
         ended, repeated = ended + 1, repeated + again
     print(f"{kills} kills in {ended} batches: the same answers; {repeated} trials run again")
 
