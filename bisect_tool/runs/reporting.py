@@ -12,6 +12,7 @@ from functools import cached_property
 from bisect_tool import __version__
 from bisect_tool.history.clues import Sought
 from bisect_tool.reports import report as parts
+from bisect_tool.reports.cleaning import clean
 from bisect_tool.reports.diagnosis import Diagnosis
 from bisect_tool.reports.sentences import summarize
 from bisect_tool.runs.asking import Asked
@@ -221,6 +222,10 @@ class _Maker:
     def _entry(self, case: str, number: int, state: State | None) -> parts.Entry:
         build = self.session.asked.builds[number]
         trials = self.session.seen.get((case, number), [])
+        if state is None and not trials and not self.session.hints:
+            # Most builds of a long range: nothing is in here that would have to be checked.
+            date = build.date.isoformat() if build.date else None
+            return parts.Entry.model_construct(build=clean(build.label), date=date, state="not tried")
         shown = telling_trial(trials)
         ids = sorted(state.failures) if isinstance(state, Failing | Flaky) else []
         names = tuple(self.names.id_of(failure) for failure in ids)

@@ -67,6 +67,7 @@ from bisect_tool.store.database import Patience
 from bisect_tool.store.logs import SharedLogs
 from bisect_tool.store.outbox import Outbox
 from bisect_tool.store.results import Results, open_results
+from bisect_tool.trials.limits import read_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,9 @@ class Workshop:
 def open_workshop(settings: Settings, environ: Mapping[str, str]) -> Workshop:
     """Open the cache and find uv.
 
-    Raises `CacheNotWritable`, `CacheTooNew`, `DiskFull`, `UvMissing`.
+    Raises `CacheNotWritable`, `CacheTooNew`, `DiskFull`, `UvMissing`, `SettingError` for limits that cannot be used.
     """
+    read_limits(environ)  # of the trials: better now than in the first of them
     cache = open_cache(settings.cache)
     return Workshop(settings, cache, find_uv(cache.uv, environ), environ)
 

@@ -2,6 +2,7 @@
 
 The rules, in the order in which they are tried; the first that applies decides:
 
+ 0. it was ended for taking more than it may          → cannot judge
  1. a line of the checks file cannot be read           → cannot judge
  2. the tool ended the trial after its timeout         → failed: timeout
  3. exit status 125                                    → cannot judge, for the reason in the last line
@@ -87,6 +88,8 @@ class _Symptom:
 
 def judge(observation: Observation, named: Sequence[Named]) -> Verdict:
     """What `observation` means; `named` are the failures that the spec names, the first match counts."""
+    if observation.over:
+        return CannotJudge(f"the trial was ended before it took the machine down: {observation.over}")
     if observation.malformed is not None:
         return CannotJudge(f"the checks file has a line that cannot be read: {observation.malformed}")
     if observation.timed_out:

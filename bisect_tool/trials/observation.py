@@ -39,7 +39,7 @@ class Observation:
     the checks file that could not be read. `peak_memory` is in bytes, `duration` in seconds. `gpu_others` are the bytes that
     other processes held of the GPU's `gpu_total` while it ran, as far as that was looked at. `warm`: it was forked from a
     process that had imported the heavy modules, instead of being started fresh. `machine` is where it ran, where that is not
-    the machine of the tool.
+    the machine of the tool. `over`: which of its limits it went over, so that it was killed.
     """
 
     exit_status: int | None
@@ -59,3 +59,4 @@ class Observation:
     gpu_total: int | None = None
     warm: bool = False
     machine: str = ""
+    over: str = ""

@@ -28,6 +28,7 @@ import psutil
 from bisect_tool.errors import MachineFault
 from bisect_tool.stopping import Stop
 from bisect_tool.trials.capture import Capture
+from bisect_tool.trials.limits import Limits
 
 MARK = "BISECT_TRIAL"
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -43,6 +44,7 @@ class Ended:
 
     `peak_memory` (bytes) is that of the largest single process of the trial. `left_running` is the number of processes
     that were still there after its end, and were killed. `is_lost`: nobody saw how it ended, because its supervisor died.
+    `over`: which of its limits it went over, so that it was killed; empty for none.
     """
 
     exit_status: int | None
@@ -55,6 +57,7 @@ class Ended:
     left_running: int
     pid: int
     is_lost: bool = False
+    over: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +173,19 @@ def run_process(
     mark: str,
     start: StartSupervisor = start_fresh,
     stop: Stop | None = None,
+    limits: Limits | None = None,
 ) -> Ended:
     """Run `command` in `folder` for at most `timeout` seconds, with an empty standard input.
 
-    `mark` is a word that no other process on this machine carries. Raises `OSError` when the command cannot be started,
-    `MachineFault` when this machine cannot start anything, `Cancelled` when another thread has set `stop`. On Ctrl-C and
-    when it is stopped, nothing of the process is left behind.
+    `mark` is a word that no other process on this machine carries; `limits` is what it may take. Raises `OSError` when the
+    command cannot be started, `MachineFault` when this machine cannot start anything, `Cancelled` when another thread has set
+    `stop`. On Ctrl-C and when it is stopped, nothing of the process is left behind.
     """
     stop = stop or Stop()
     stop.check()
-    order = {"command": list(command), "environ": {**environ, MARK: mark}, "folder": str(folder)}
+    order: dict[str, object] = {"command": list(command), "environ": {**environ, MARK: mark}, "folder": str(folder)}
+    if limits is not None:
+        order["limits"] = limits.as_values()
     with _supervising(mark, start) as supervised, stop.ending(supervised.let_go):
         supervised.tell(json.dumps(order).encode() + b"\n")
         supervised.read_until("pid", time.monotonic() + max(timeout, 60.0))
@@ -294,4 +300,5 @@ def _ended(supervised: _Supervised, *, timed_out: bool) -> Ended:
         left_running=said.get("left", 0),
         pid=said["pid"],
         is_lost="status" not in said,
+        over=said.get("over", ""),
     )

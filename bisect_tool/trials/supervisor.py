@@ -31,6 +31,8 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 DEFAULT_AGAIN = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
 PATIENCE = 10.0  # seconds for killed processes to go; those that hang in the kernel are left to it
+LOOK = 0.5  # seconds between two looks at what a trial takes
+NO_ROOM = 500_000_000  # bytes: with less than this free the disk is full, whatever the limit
 
 
 class Supervisor:
@@ -42,17 +44,60 @@ class Supervisor:
         self.started = time.monotonic()
         self.ended = False
         self.peak = 0
+        self.limits: dict[str, int] = {}
+        self.folder = "."
+        self.free = 0
+        self.is_over = False
+
+    def limit(self, order: dict[str, Any]) -> None:
+        """From now on the trial may take no more than its order says."""
+        self.limits = order.get("limits") or {}
+        self.folder = os.path.dirname(order["folder"])  # noqa: PTH120  pathlib would be half of the start-up time
+        if self.limits.get("disk"):
+            self.free = free_in(self.folder)
 
     def follow(self) -> None:
         """Until the trial has ended or the tool is gone."""
         waiting = {0, self.wakeup}
+        due = time.monotonic() + LOOK
         while not self.ended:
-            ready, _, _ = select.select(waiting, [], [])
+            ready, _, _ = select.select(waiting, [], [], LOOK if self.limits else None)
+            if self.limits and time.monotonic() >= due and not self.is_over:
+                self._look()
+                due = time.monotonic() + LOOK
             if self.wakeup in ready:
                 os.read(self.wakeup, 512)
                 self.reap()
             if 0 in ready and not self._obey(os.read(0, 1)):
                 return
+
+    def _look(self) -> None:
+        """End the trial when it takes more than it may."""
+        pids = descendants(os.getpid())
+        over = self._over(pids)
+        if over:
+            self.is_over = True
+            report(over=over)
+            freeze()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+    def _over(self, pids: list[int]) -> str:
+        """What it takes too much of, in words; empty when nothing."""
+        most = self.limits
+        if most.get("processes") and len(pids) > most["processes"]:
+            return f"it had {len(pids)} processes at once, {most['processes']} are allowed"
+        if most.get("memory"):
+            held = sum(map(memory_of, pids))
+            if held > most["memory"]:
+                return f"it held {held / 1e9:.1f} GB of memory, {most['memory'] / 1e9:.1f} GB are allowed"
+        if most.get("disk"):
+            free = free_in(self.folder)
+            if self.free - free > most["disk"] or free < NO_ROOM:
+                held = size_of(self.folder)
+                if held > most["disk"] or (free < NO_ROOM < held):
+                    return f"it wrote {held / 1e9:.1f} GB into its own folder, {most['disk'] / 1e9:.1f} GB are allowed"
+        return ""
 
     def _obey(self, letter: bytes) -> bool:
         if not self.ended and letter == b"a":
@@ -106,6 +151,48 @@ def descendants(root: int) -> list[int]:
         new = [child for pid in new for child in children.get(pid, ())]
         found += new
     return found
+
+
+def freeze() -> None:
+    """Stop everything below this process, so that nothing new comes while it is being killed."""
+    stopped: set[int] = set()
+    for _ in range(50):
+        new = set(descendants(os.getpid())) - stopped
+        if not new:
+            return
+        for pid in new:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGSTOP)
+        stopped |= new
+
+
+def memory_of(pid: int) -> int:
+    """Bytes that a process has of its own: what it shares with files does not count."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123  pathlib would be half of the start-up time
+            _, resident, shared = file.read().split()[:3]
+    except (OSError, ValueError):
+        return 0
+    return (int(resident) - int(shared)) * resource.getpagesize()
+
+
+def free_in(folder: str) -> int:
+    """Bytes that are free where `folder` lies."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return 1 << 62  # it is gone: nothing can be said
+    return found.f_bavail * found.f_frsize
+
+
+def size_of(folder: str) -> int:
+    """Bytes on the disk of everything in `folder`."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(f"{place}/{name}").st_blocks * 512
+    return total
 
 
 def living_parent(pid: str) -> int:
@@ -186,6 +273,7 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)  # the output ends when the trial's own ends are closed
     report(pid=supervisor.pid, at=supervisor.started)
+    supervisor.limit(order)
     try:
         supervisor.follow()
     finally:

@@ -20,6 +20,7 @@ from bisect_tool.environments.isolation import isolated_environment, own_folders
 from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.trials.checks_file import read_checks
 from bisect_tool.trials.leftovers import remove_folder
+from bisect_tool.trials.limits import Limits, read_limits
 from bisect_tool.trials.observation import Check, Observation, Raised
 from bisect_tool.trials.process import Ended, run_process
 from bisect_tool.trials.warm import Unserved, WarmServers
@@ -124,7 +125,7 @@ def _run(
         command = [_program(order.words[0], programs), *order.words[1:]]
         command = [_placed(word, repro, order.files) for word in command]
         _write_repeat(folder, command, variables, work, (exceptions, *own_folders(own, order.caches), temporary))
-        ended = _ended(order, command, variables, work, ahead, stop)
+        ended = _ended(order, command, variables, work, ahead, stop, read_limits(environ))
         observation = _observed(ended, order.timeout, checks, exceptions / f"{ended.pid}.json", warm=ahead is not None)
         # First of all, because the trial may have filled the disk.
         remove_folder(own)
@@ -139,6 +140,7 @@ def _ended(
     work: Path,
     ahead: Forking | None,
     stop: Stop,
+    limits: Limits,
 ) -> Ended:
     """The process of the trial, ended. Raises `Unserved` and `TooCold` when it is to be forked and cannot be."""
     mark = uuid.uuid4().hex
@@ -153,9 +155,13 @@ def _ended(
             own=work.parent,
             case=_word_for(order) if ahead.independent else None,
             stop=stop,
+            limits=limits,
         )
     try:
-        return run_process(command, environ=variables, folder=work, timeout=order.timeout, mark=mark, stop=stop)
+        timeout = order.timeout
+        return run_process(
+            command, environ=variables, folder=work, timeout=timeout, mark=mark, stop=stop, limits=limits
+        )
     except OSError as error:
         return _not_started(command[0], error)
 
@@ -247,6 +253,7 @@ def _observed(ended: Ended, timeout: float, checks: Path, exception: Path, *, wa
         memory_total=psutil.virtual_memory().total,
         left_running=ended.left_running,
         warm=warm,
+        over=ended.over,
     )
 
 
@@ -285,6 +292,7 @@ def _as_json(observation: Observation) -> dict[str, object]:
         "left_running": observation.left_running,
         "malformed": observation.malformed,
         "warm": observation.warm,
+        "over": observation.over,
         "checks": [{"check": c.name, "ok": c.ok, "value": c.value, "message": c.message} for c in observation.checks],
         "exception": [{"type": r.type, "message": r.message, "relation": r.relation} for r in observation.chain],
     }

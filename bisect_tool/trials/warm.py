@@ -28,6 +28,7 @@ from bisect_tool.environments.isolation import CACHES
 from bisect_tool.errors import MachineFault
 from bisect_tool.stopping import Stop
 from bisect_tool.trials.leftovers import remove_folder
+from bisect_tool.trials.limits import Limits
 from bisect_tool.trials.process import SUPERVISOR, Ended, Ends, end_process, run_process
 from bisect_tool.trials.warming import OWN_VARIABLES, Warmth, shared_variables
 
@@ -120,6 +121,7 @@ class WarmServers:
         mark: str,
         case: str | None,
         stop: Stop | None = None,
+        limits: Limits | None = None,
     ) -> Ended:
         """Run `command`, of which `warmth` was told, as `bisect_tool.trials.process.run_process` does.
 
@@ -141,6 +143,7 @@ class WarmServers:
                 mark=mark,
                 start=server.start_watcher,
                 stop=stop,
+                limits=limits,
             )
         except (OSError, MachineFault) as error:
             self._drop(server)

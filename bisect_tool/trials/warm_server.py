@@ -217,6 +217,7 @@ def watch(ends: list[int], tools: dict[str, Any], prctl: Any) -> tuple[str, dict
     if not os.read(reading, 1):
         os._exit(1)
     following.pid = pid
+    following.limit(order)
     tools["report"](pid=pid, at=following.started)
     try:
         following.follow()

@@ -86,7 +86,8 @@ class DirectBatches:
     def workshop(self) -> DirectWorkshop:
         """The workshop that every run here has."""
         cache = open_cache(self.folder / "cache")
-        settings = read_settings({"cache": cache.root, "index": self.index.url, **self.flags}, {}, self.folder)
+        own = {"cache": cache.root, "index": self.index.url, "ahead": "off"}  # direct environments know no locks
+        settings = read_settings({**own, **self.flags}, {}, self.folder)
         return DirectWorkshop(settings, cache, find_uv(cache.uv, {}), {}, device=Device("cpu", "cpu"))
 
     def run(

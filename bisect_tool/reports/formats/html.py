@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
@@ -22,6 +23,8 @@ from bisect_tool.reports.time_line import where_time_went
 SUFFIX = ".html"
 MOST_BUILDS = 12
 MOST_COMMITS = 1000
+# In JSON: an escape other than of a newline, a tab, a quote or a backslash, and what JSON does not escape of `cleaning`.
+_UNCLEAN = re.compile("\\\\[urbf]|[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
 def render(report: Report) -> str:
@@ -73,7 +76,10 @@ def log_address(log: str, cache: str) -> str:
 
 
 def _cleaned(report: Report) -> Report:
-    """The report without control characters in any of its texts."""
+    """The report without control characters in any of its texts; most have none, as the texts are cleaned on the way in."""
+    with suppress(ValueError):  # a lone surrogate is no JSON
+        if not _UNCLEAN.search(report.model_dump_json()):
+            return report
     return Report.model_validate(_clean_values(report.model_dump()))
 
 

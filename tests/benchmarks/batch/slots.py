@@ -1,0 +1,35 @@
+"""The same batch with 1, 2, 4 and 8 slots on the CPU: 8 specs over 366 tiny nightlies, whose trials wait for a second.
+
+A trial that waits takes no core, so that the table shows what the slots share, and not how many cores there are.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from datetime import timedelta
+from pathlib import Path
+
+from tests.benchmarks.batch.nightlies import DAYS, FIRST, Place, plan, specs_in
+from tests.rig.nightly_index import NightlyIndex
+
+SPECS, SLOTS = 8, (1, 2, 4, 8)
+SCRIPT = "import time, torch\ntime.sleep(1)\ntorch.run('{case}')\n"
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"{os.cpu_count()} cores\n\n| slots | installs | trials | wall | speed-up |\n|---|---|---|---|---|")
+    alone = 0.0
+    with tempfile.TemporaryDirectory(prefix="bisect-batch-") as name, NightlyIndex(plan(SPECS)) as index:
+        index.today = FIRST + timedelta(days=DAYS)
+        place = Place(Path(name), index)
+        paths = specs_in(place.folder, SPECS, SCRIPT)
+        for jobs in SLOTS:
+            began = time.monotonic()
+            view = place.run(paths, f"jobs-{jobs}", jobs)
+            wall = time.monotonic() - began
+            alone = alone or wall
+            assert all(line.outcome == "exact" for line in view.lines)
+            print(f"| {jobs} | {view.installs} | {view.trials} | {wall:.0f} s | {alone / wall:.1f} |", flush=True)

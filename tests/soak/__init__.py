@@ -1,0 +1,1 @@
+"""Long trials of endurance, which CI does not run."""
