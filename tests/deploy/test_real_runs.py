@@ -27,13 +27,10 @@ def environ(tmp_path: Path) -> dict[str, str]:
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("BISECT_", "UV_", "PIP_", "SLURM_"))
     }
+    # What verifies, and what is made ahead of need, is no matter of the scripts: left out, the answers come in half the time.
+    quick = {"BISECT_VERIFY": "0", "BISECT_AHEAD": "off", "BISECT_WHEELHOUSE": str(toys.wheels)}
     own = {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT), "BISECT_PROGRAM": str(program)}
-    return {
-        **kept,
-        **own,
-        "BISECT_WHEELHOUSE": str(toys.wheels),
-        "BISECT_SPECS": f"{toys.specs}/toy.yaml {toys.specs}/compiled.yaml",
-    }
+    return {**kept, **quick, **own, "BISECT_SPECS": f"{toys.specs}/toy.yaml {toys.specs}/compiled.yaml"}
 
 
 def lines(out: Path) -> dict[str, str]:
