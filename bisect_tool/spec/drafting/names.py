@@ -99,7 +99,7 @@ def compile_calls(tree: ast.Module) -> tuple[ast.Call, ...]:
 
 
 def compiles(tree: ast.Module) -> bool:
-    """Whether it calls `torch.compile`, decorates with it, or compiles a module in place (`model.compile()`)."""
+    """Whether it calls `torch.compile` or decorates with it."""
     names = compile_names(tree)
     if compile_calls(tree):
         return True

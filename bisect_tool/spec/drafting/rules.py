@@ -94,7 +94,7 @@ RULES: dict[str, tuple[str, str]] = {
     ),
     "case-compiled": ("`torch.compile`.", "The case `inductor`: the code as it is."),
     "case-eager": (
-        "`torch.compile`, and nothing that looks at the compiler itself.",
+        "`torch.compile`, nothing that looks at the compiler itself, and no word that eager fails, too.",
         "The control `eager`: `torch.compile` does nothing.",
     ),
     "case-aot-eager": (
