@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bisect_tool.errors import SpecError
 from bisect_tool.spec.drafting import checking
@@ -344,6 +344,3 @@ def _without_code(report: Report, chosen: Chosen) -> SpecError:
         "`bisect init repro.py`"
     )
     return SpecError("\n".join([what, *looked]), advice=advice)
-
-
-__all__ = ["Draft", "make_draft", "replace"]
