@@ -67,3 +67,12 @@ def test_options_of_the_script_come_before_cases_of_our_own() -> None:
     option = "p.add_argument('--mode', choices=['default', 'eager'])"
     code = f"```\nimport argparse, torch\np = argparse.ArgumentParser()\n{option}\ntorch.compile(p)\n```"
     assert cases("It crashes", code) == ["[eager]", "default"]
+
+
+def test_requirements_are_what_the_code_imports() -> None:
+    draft = draft_of(
+        "It crashes\n```\nimport os, numpy, torch, sympy, PIL, utils, odd_thing\nprint(torch.ones(numpy.e))\n```"
+    )
+    assert draft.requires.value == ("numpy", "pillow", "odd-thing")
+    assert "see that `odd-thing` is the package that is meant" in draft.requires.told
+    assert draft.todo == ("the code imports `utils`, a file that the report does not have: add it to the folder",)
