@@ -36,6 +36,12 @@ _DYNAMO_ONLY = re.compile(
 _WATCHES_COMPILER = re.compile(
     r"CompileCounter|\bexplain\(|utils\.counters|run_and_get_code|_inductor\.metrics|get_compile|assert_compiled|frame_count"
 )
+_EAGER_TOO = re.compile(
+    r"(?<!_)\beager(?: mode)?\b[^.;,]{0,20}\b(?:also|too|as well)\b[^.;,]{0,20}(?:fail|crash|wrong|rais|error|broken|affected)"
+    r"|(?<!_)\beager(?: mode)?\b[^.;,]{0,20}(?:fail|crash|wrong|error)\w*[^.;,]{0,10}\b(?:also|too|as well)\b"
+    r"|\b(?:also|even|both)\b[^.;,]{0,30}\b(?:in|with|under) eager\b",
+    re.IGNORECASE,
+)
 _STATIC = re.compile(
     r"\bstatic\b[^.;]{0,60}?\b(?:work\w*|ok|fine|pass\w*|correct\w*)\b|dynamic\s*=\s*False[^.;]{0,40}\b(?:work\w*|"
     r"ok|fine|pass\w*)|only (?:with|under|when) `?dynamic",
@@ -73,7 +79,12 @@ def make_cases(
         return list(_of_commands(commands))
     if not compiles(tree):
         return [guessed(DraftCase("repro"), "case-one", "the script as it is")]
-    controls = [*_eager(text), *_aot_eager(prose, blamed), *_static(tree, text, prose), *_below(tree, text, prose)]
+    controls = [
+        *_eager(text, prose),
+        *_aot_eager(prose, blamed),
+        *_static(tree, text, prose),
+        *_below(tree, text, prose),
+    ]
     test = found(
         DraftCase("inductor" if _uses_inductor(tree) else "compiled"), "case-compiled", "the code as the report has it"
     )
@@ -96,8 +107,9 @@ def _uses_inductor(tree: ast.Module) -> bool:
     return not calls or any(backend_of(call) in {"inductor", ""} for call in calls)
 
 
-def _eager(text: str) -> Iterator[Found[DraftCase]]:
-    if not _WATCHES_COMPILER.search(text):
+def _eager(text: str, prose: Lines) -> Iterator[Found[DraftCase]]:
+    fails = any(_EAGER_TOO.search(line[:LONGEST_LINE]) for _, line in prose)
+    if not fails and not _WATCHES_COMPILER.search(text):
         case = DraftCase("eager", ("--backend", "eager"), is_control=True)
         yield guessed(case, "case-eager", "without the compiler the code must pass on every build")
 

@@ -12,10 +12,9 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from bisect_tool.spec.drafting.edits import Edit, Offsets
-from bisect_tool.spec.drafting.names import backend_of, compile_calls, compile_names, dotted
+from bisect_tool.spec.drafting.pairs import Pair, eager_and_compiled, last_name, statements
 
 MARK = "# added by bisect init"
 _DIFFERENCE = re.compile(r"diff|err|delta|mismatch|gap|deviation", re.IGNORECASE)
@@ -63,7 +62,7 @@ def judges(tree: ast.Module) -> bool:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assert, ast.Raise)):
             return True
-        if isinstance(node, ast.Call) and _last(node.func) in last:
+        if isinstance(node, ast.Call) and last_name(node.func) in last:
             return True
     return False
 
@@ -75,7 +74,7 @@ def check_values(text: str, tree: ast.Module) -> Checked | None:
     for rule, why, pairs in (
         ("check-difference", "the difference that the script prints must be small", list(_printed_differences(tree))),
         ("check-comparison", "the comparison that the script prints must hold", list(_printed_comparisons(tree))),
-        ("check-pair", "what is compiled must agree with what is not", list(_eager_and_compiled(tree))),
+        ("check-pair", "what is compiled must agree with what is not", list(eager_and_compiled(tree))),
     ):
         if pairs:
             offsets = Offsets(text)
@@ -107,7 +106,7 @@ def raise_again(text: str, tree: ast.Module) -> Checked | None:
 
 def _catches_all(node: ast.ExceptHandler) -> bool:
     kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type] if node.type else []
-    names = {_last(kind) for kind in kinds}
+    names = {last_name(kind) for kind in kinds}
     return (
         not kinds
         or bool(names & _CATCHES_ALL)
@@ -118,7 +117,7 @@ def _catches_all(node: ast.ExceptHandler) -> bool:
 def _only_prints(body: Sequence[ast.stmt]) -> bool:
     for statement in body:
         match statement:
-            case ast.Expr(value=ast.Call(func=function)) if _last(function) in _PRINTS:
+            case ast.Expr(value=ast.Call(func=function)) if last_name(function) in _PRINTS:
                 continue
             case ast.Pass() | ast.Import() | ast.Continue():
                 continue
@@ -129,21 +128,7 @@ def _only_prints(body: Sequence[ast.stmt]) -> bool:
     return not isinstance(body[-1], (ast.Continue, ast.Pass))
 
 
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """After `after`, `actual` must agree with `expected` (source text), or `condition` must hold."""
-
-    after: ast.stmt
-    actual: str
-    expected: str
-    condition: str = ""
-
-
-def _added(text: str, offsets: Offsets, pair: _Pair) -> Edit:
+def _added(text: str, offsets: Offsets, pair: Pair) -> Edit:
     indent = _indent_of(text, offsets, pair.after) or ""
     if pair.condition:
         shown = " ".join(pair.condition.split())[:80].replace("\\", "").replace('"', "'")
@@ -170,18 +155,9 @@ def _indent_of(text: str, offsets: Offsets, statement: ast.stmt) -> str | None:
     return before if not before.strip() else None
 
 
-def _statements(tree: ast.Module) -> Iterator[tuple[list[ast.stmt], ast.stmt]]:
-    """Every statement with the block that it is in."""
-    for node in ast.walk(tree):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list):
-                yield from ((block, one) for one in block if isinstance(one, ast.stmt))
-
-
 def _printing(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.expr]]:
     """Statements that print, or that keep what is printed later (`diff = (a - b).abs().max()`), with what they compute."""
-    for _, statement in _statements(tree):
+    for _, statement in statements(tree):
         match statement:
             case ast.Expr(value=ast.Call(func=ast.Name(id="print")) as call):
                 yield from ((statement, part) for part in call.args)
@@ -189,7 +165,7 @@ def _printing(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.expr]]:
                 yield statement, value
 
 
-def _printed_differences(tree: ast.Module) -> Iterator[_Pair]:
+def _printed_differences(tree: ast.Module) -> Iterator[Pair]:
     """`(a - b).abs().max()` and its like, of two values that have names."""
     seen: set[tuple[str, str]] = set()
     for statement, value in _printing(tree):
@@ -205,7 +181,7 @@ def _printed_differences(tree: ast.Module) -> Iterator[_Pair]:
                 if (one, other) not in seen and one != other:
                     seen.add((one, other))
                     actual, expected = (other, one) if _is_reference(one) or not _is_reference(other) else (one, other)
-                    yield _Pair(statement, actual, expected)
+                    yield Pair(statement, actual, expected)
 
 
 def _spanned(node: ast.AST) -> ast.expr | None:
@@ -213,7 +189,7 @@ def _spanned(node: ast.AST) -> ast.expr | None:
     match node:
         case ast.Call(func=ast.Attribute(value=inner, attr="abs"), args=[]):
             return inner
-        case ast.Call(func=function, args=[inner]) if _last(function) in {"abs", "norm"}:
+        case ast.Call(func=function, args=[inner]) if last_name(function) in {"abs", "norm"}:
             return inner
         case ast.Call(func=ast.Attribute(value=inner, attr="norm"), args=[]):
             return inner
@@ -240,124 +216,11 @@ def _is_reference(text: str) -> bool:
     return any(word in text.lower() for word in words)
 
 
-def _printed_comparisons(tree: ast.Module) -> Iterator[_Pair]:
+def _printed_comparisons(tree: ast.Module) -> Iterator[Pair]:
     """`torch.allclose(a, b)` in what is printed."""
     for statement, value in _printing(tree):
         if isinstance(statement, ast.Assign):
             continue
         for node in ast.walk(value):
-            if isinstance(node, ast.Call) and _last(node.func) in _COMPARES - {"isclose"} and len(node.args) == 2:
-                yield _Pair(statement, "", "", ast.unparse(node))
-
-
-@dataclass(frozen=True, slots=True)
-class _Called:
-    """A call of `function`: `target` is the name that its result has, `arguments` the names among its arguments."""
-
-    block: int
-    place: int
-    statement: ast.stmt
-    function: str
-    is_compiled: bool
-    target: str
-    arguments: tuple[str, ...]
-    goes_back: bool  # `.backward()` is called on what comes of it
-
-
-def _eager_and_compiled(tree: ast.Module) -> Iterator[_Pair]:
-    """The same function called without the compiler and with it, in one block of statements."""
-    calls = list(_calls(tree))
-    plain = {(one.block, one.function): one for one in calls if not one.is_compiled}
-    for call in calls:
-        other = plain.get((call.block, call.function))
-        if not call.is_compiled or other is None:
-            continue
-        after = max((call, other), key=lambda one: one.place).statement
-        if call.goes_back and other.goes_back:
-            names = zip(call.arguments, other.arguments, strict=False)
-            yield from (_Pair(after, f"{a}.grad", f"{b}.grad") for a, b in names if a != b)
-        elif call.target and other.target and call.target != other.target:
-            yield _Pair(after, call.target, other.target)
-
-
-def _calls(tree: ast.Module) -> Iterator[_Called]:
-    compiled = dict(_compiled_names(tree))
-    blocks: dict[int, int] = {}
-    for block, statement in _statements(tree):
-        number = blocks.setdefault(id(block), len(blocks))
-        found = _call_of(statement, compiled)
-        if found is not None:
-            function, is_compiled, call, goes_back = found
-            yield _Called(
-                number, block.index(statement), statement, function, is_compiled, _target(statement), _argument_names(call),
-                goes_back or _backward_follows(block, statement),
-            )  # fmt: skip
-
-
-def _compiled_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """(name, function) of `name = torch.compile(function)` with Inductor."""
-    names = compile_names(tree)
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(
-                targets=[ast.Name(id=name)], value=ast.Call(func=function, args=[ast.Name(id=inner)]) as call
-            ):
-                if dotted(function) in names and backend_of(call) == "inductor":
-                    yield name, inner
-
-
-def _call_of(statement: ast.stmt, compiled: dict[str, str]) -> tuple[str, bool, ast.Call, bool] | None:
-    """(function, whether compiled, the call, whether `backward` is called on it) of what a statement runs."""
-    match statement:
-        case ast.Assign(value=value) | ast.Expr(value=value):
-            pass
-        case _:
-            return None
-    goes_back = False
-    while (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Attribute)
-        and value.func.attr in {"backward", "sum", "mean"}
-    ):
-        goes_back = goes_back or value.func.attr == "backward"
-        value = value.func.value
-    if not isinstance(value, ast.Call):
-        return None
-    match value.func:
-        case ast.Name(id=name):
-            return (compiled.get(name, name), name in compiled, value, goes_back)
-        case ast.Call(func=function, args=[ast.Name(id=inner)]) as made if dotted(function) == "torch.compile":
-            return (inner, True, value, goes_back) if backend_of(made) == "inductor" else None
-    return None
-
-
-def _target(statement: ast.stmt) -> str:
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]) if not _goes_back_itself(statement):
-            return name
-    return ""
-
-
-def _goes_back_itself(statement: ast.Assign) -> bool:
-    return isinstance(statement.value, ast.Call) and _last(statement.value.func) == "backward"
-
-
-def _argument_names(call: ast.Call) -> tuple[str, ...]:
-    return (
-        tuple(arg.id if isinstance(arg, ast.Name) else "" for arg in call.args)
-        if all(isinstance(a, ast.Name) for a in call.args)
-        else ()
-    )
-
-
-def _backward_follows(block: Sequence[ast.stmt], statement: ast.stmt) -> bool:
-    """`y = f(x)` and then `y.backward()` or `y.sum().backward()`."""
-    target = _target(statement)
-    following = next((after for before, after in pairwise(block) if before is statement), None)
-    if not target or not isinstance(following, ast.Expr):
-        return False
-    text = ast.unparse(following)
-    return text.startswith(f"{target}.") and text.endswith(".backward()")
-
-
-__all__ = ["MARK", "Checked", "check_values", "compile_calls", "judges", "raise_again"]
+            if isinstance(node, ast.Call) and last_name(node.func) in _COMPARES - {"isclose"} and len(node.args) == 2:
+                yield Pair(statement, "", "", ast.unparse(node))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bisect_tool.errors import SpecError
 from bisect_tool.spec.drafting import checking
@@ -29,6 +29,7 @@ from bisect_tool.spec.drafting.surroundings import (
     find_python,
     find_requires,
     find_source,
+    own_files,
 )
 
 Lines = list[tuple[int, str]]
@@ -283,6 +284,10 @@ def _assembled(
         control = DraftCase("one-dim", ("--replace", *spoken.other_shape), is_control=True)
         cases.insert(-1, guessed(control, "case-shape", "the report says that a dimension makes it work"))
     modules = imported(tree)
+    todo += [
+        f"the code imports `{name}`, a file that the report does not have: add it to the folder"
+        for name in own_files(modules)
+    ]
     span = span_of(read_builds(read.prose, read.package.value), report.opened)
     return Draft(
         name=report.name,
@@ -344,6 +349,3 @@ def _without_code(report: Report, chosen: Chosen) -> SpecError:
         "`bisect init repro.py`"
     )
     return SpecError("\n".join([what, *looked]), advice=advice)
-
-
-__all__ = ["Draft", "make_draft", "replace"]

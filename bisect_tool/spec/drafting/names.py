@@ -68,7 +68,7 @@ def imported(tree: ast.Module) -> tuple[str, ...]:
             tops.update(dict.fromkeys(alias.name.split(".")[0] for alias in node.names))
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             tops[node.module.split(".")[0]] = None
-    return tuple(top for top in tops if top not in sys.stdlib_module_names)
+    return tuple(top for top in tops if top.isascii() and top not in sys.stdlib_module_names)
 
 
 def dotted(node: ast.expr) -> str:
@@ -99,7 +99,7 @@ def compile_calls(tree: ast.Module) -> tuple[ast.Call, ...]:
 
 
 def compiles(tree: ast.Module) -> bool:
-    """Whether it calls `torch.compile`, decorates with it, or compiles a module in place (`model.compile()`)."""
+    """Whether it calls `torch.compile` or decorates with it."""
     names = compile_names(tree)
     if compile_calls(tree):
         return True

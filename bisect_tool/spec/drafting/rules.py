@@ -68,7 +68,8 @@ RULES: dict[str, tuple[str, str]] = {
     "python": ("`Python version: 3.12.3`, `Python: 3.11`, `on Python 3.10`.", "`python`, without the third number."),
     "requires-imports": (
         "Imports that neither Python nor the package bring along.",
-        "`requires`, by the name of the distribution.",
+        "`requires`, by the name of the distribution; one that is not well known is a guess. `utils` and its like are files "
+        "that are missing.",
     ),
     "hold-torch": ("torch imported beside builds of triton.", "`hold: [torch]`, because torch pins triton."),
     "timeout-hang": (
@@ -94,7 +95,7 @@ RULES: dict[str, tuple[str, str]] = {
     ),
     "case-compiled": ("`torch.compile`.", "The case `inductor`: the code as it is."),
     "case-eager": (
-        "`torch.compile`, and nothing that looks at the compiler itself.",
+        "`torch.compile`, nothing that looks at the compiler itself, and no word that eager fails, too.",
         "The control `eager`: `torch.compile` does nothing.",
     ),
     "case-aot-eager": (

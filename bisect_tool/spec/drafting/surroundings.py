@@ -17,6 +17,22 @@ DISTRIBUTIONS = {
     "torch_geometric": "torch-geometric", "liger_kernel": "liger-kernel", "triton": "triton",
     "markdown": "Markdown", "jwt": "PyJWT", "Crypto": "pycryptodome", "pytorch_lightning": "pytorch-lightning",
 }  # fmt: skip
+# Distributions that need no second look before they are installed for a report.
+WELL_KNOWN = frozenset({
+    "numpy", "scipy", "pandas", "torch", "torchvision", "torchaudio", "torchao", "torchtune", "transformers",
+    "diffusers", "accelerate", "datasets", "einops", "tqdm", "pillow", "matplotlib", "requests", "packaging",
+    "psutil", "pyyaml", "scikit-learn", "scikit-image", "sympy", "networkx", "pytest", "hypothesis",
+    "expecttest", "parameterized", "safetensors", "sentencepiece", "tokenizers", "timm", "triton", "jax",
+    "tensorflow", "opencv-python-headless", "pytorch-lightning", "lightning", "torch-geometric", "xformers",
+    "flash-attn", "click", "protobuf", "onnx", "onnxruntime", "h5py", "pyarrow", "polars", "numba", "cython",
+    "tabulate", "rich", "attrs", "pydantic", "six", "cffi", "pybind11", "ninja",
+})  # fmt: skip
+# Imports that mean a file of the reporter's own, whatever an index has under that name.
+OWN_FILES = frozenset({
+    "utils", "util", "helper", "helpers", "common", "config", "configs", "model", "models", "data", "dataset",
+    "train", "trainer", "main", "test", "tests", "layers", "modules", "networks", "losses", "my_module",
+    "mymodule", "repro", "src", "lib", "script", "custom_ops", "ops",
+})  # fmt: skip
 # What installing a package brings along: its own requirements.
 BROUGHT = {
     "torch": {"torch", "functorch", "torchgen", "triton", "sympy", "networkx", "jinja2", "fsspec", "filelock",
@@ -102,11 +118,21 @@ def find_hold(modules: Sequence[str], package: str) -> Found[tuple[str, ...]]:
     return default((), "hold-torch", "nothing pins the package")
 
 
+def own_files(modules: Sequence[str]) -> tuple[str, ...]:
+    """The imports that are files of the reporter's own, which the report does not have."""
+    return tuple(module for module in modules if module in OWN_FILES)
+
+
 def find_requires(modules: Sequence[str], package: str, line: int | None) -> Found[tuple[str, ...]]:
     """The packages beside the one that is searched, as far as that does not bring them along."""
     brought = BROUGHT.get(package, set()) | {package, package.replace("-", "_"), *find_hold(modules, package).value}
-    names = [distribution(module) for module in modules if module not in brought]
+    names = [distribution(module) for module in modules if module not in brought and module not in OWN_FILES]
     needed = tuple(name for name in names if name != package)
+    if unknown := [name for name in needed if name.lower() not in WELL_KNOWN]:
+        why = (
+            f"the code imports them; see that `{unknown[0]}` is the package that is meant, because it will be installed"
+        )
+        return guessed(needed, "requires-imports", why, line)
     if needed:
         return found(needed, "requires-imports", "the code imports them", line)
     return default((), "requires-imports", "the code imports nothing else")
