@@ -51,7 +51,7 @@ ANSWERS = tuple(block for block in BLOCKS if block.says.startswith("answer of ")
 def test_every_kind_has_a_page_with_a_spec_and_an_answer_and_every_block_says_what_it_is() -> None:
     assert {page.stem for page in PAGES} == {"writing-repros", *KINDS}
     assert {block.page for block in TAKEN} >= KINDS
-    assert {block.page for block in ANSWERS} >= KINDS - {"slow", "flaky"}
+    assert {block.page for block in ANSWERS} >= KINDS - {"flaky"}
     assert len(RUN) + len(TAKEN) + len(ANSWERS) == len(BLOCKS)
 
 

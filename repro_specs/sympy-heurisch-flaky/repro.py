@@ -1,14 +1,26 @@
-"""An integral whose way depends on the order of sets, and with it on PYTHONHASHSEED, which nobody sets here."""
+"""The heuristic integral that `integrate(1/(b*cos(x) + a*sin(x)))` comes to for one value of a.
+
+The way depends on the order of sets, and with it on PYTHONHASHSEED, which nobody sets here. A `PolynomialError` is expected by
+`integrate`, which then tries something else; anything else ends it.
+"""
 
 import sys
 
 import sympy
+from sympy.integrals.heurisch import heurisch
+from sympy.polys.polyerrors import PolynomialError
 
 
 def main(case: str) -> None:
-    a, b, x = sympy.symbols("a b x")
-    integrand = 1 / (b * sympy.cos(x) + a * sympy.sin(x)) if case == "symbols" else 1 / (1 + sympy.cos(x))
-    print(f"sympy {sympy.__version__}: {str(sympy.integrate(integrand, x))[:60]}")
+    b, x = sympy.symbols("b x")
+    integrand = x * sympy.cos(x)
+    if case == "symbols":
+        integrand = 1 / (b * sympy.cos(x) - sympy.sqrt(-(b**2)) * sympy.sin(x))
+    try:
+        found = heurisch(integrand, x, hints=[])
+    except PolynomialError as error:
+        found = error
+    print(f"sympy {sympy.__version__}: {str(found)[:60]}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from tests.corpus.keep import REPORTS, ROOT
 from tests.corpus.test_recorded import answer_of
 
-CHEAP = ("click-flag-value-type", "click-flag-value-multiple", "click-optional-value", "markdown2-emphasis")
+CHEAP = ("click-flag-value-type", "click-flag-value-multiple", "click-optional-value")
 
 
 @pytest.mark.network
