@@ -1,7 +1,8 @@
 """How often a failure shows: what is presumed of a rate, and what counts of trials say about it.
 
 A rate is one of 21 levels, evenly spread in the arcsine of its root, where the same step is equally hard to see everywhere
-(so that the levels amount to Jeffreys' prior). Never and always get some more weight: most failures are not flaky.
+(so that the levels amount to Jeffreys' prior). Never and always get some more weight: most failures are not flaky. Much more
+would be too much: who takes a failure that was not seen for one that cannot be names wrong builds where it is merely rare.
 A change is one from a level to another that a few dozen trials can tell apart, in either direction. The harder it is to see,
 the more weight it has: who presumes clear changes is too soon sure of them. A part of the weight belongs to changes
 from never to always and back, the usual kind.
@@ -24,7 +25,7 @@ _LOGS = tuple(
     (log(level) if level > 0 else _IMPOSSIBLE, log1p(-level) if level < 1 else _IMPOSSIBLE) for level in LEVELS
 )
 STEADY = 2.0  # further weight of never and of always, where every level has 1
-USUAL = 0.5  # the part of all changes that are from never to always, or from always to never
+USUAL = 0.3  # the part of all changes that are from never to always, or from always to never
 
 
 def log_likelihood(tally: Tally, rate: float) -> float:
