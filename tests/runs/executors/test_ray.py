@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-
-import pytest
+from unittest.mock import ANY
 
 from bisect_tool.errors import MachineFault
 from bisect_tool.runs.device import Device
@@ -46,8 +45,8 @@ def test_a_node_that_joins_gets_what_there_may_be_more_of() -> None:
     with executor([node(1, cpus=2)], CPU, 3) as made:
         made._changed(Change((node(2),), (), ("node-2 has joined",)))
         assert made.arrivals(0) == [
-            PlaceNews("node-2 has joined", pytest.approx(0, abs=1e9)),
-            SlotsJoined(("node-2 slot 1",), pytest.approx(0, abs=1e9)),
+            PlaceNews("node-2 has joined", ANY),
+            SlotsJoined(("node-2 slot 1",), ANY),
         ]
         assert len(made.slots) == 3
 
