@@ -10,7 +10,7 @@
    they hint at a further change. If they do, that part is studied in the same way, with a test of its own: a hint never
    makes a name. Without a hint one change of rate is presumed.
 
-Of the doubt that the confidence leaves, half is spent on 1, `PLACE` on 2.
+Half of the doubt that is left by the confidence is spent on 1, half on 2.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from bisect_tool.search.flaky.evidence import Evidence
 from bisect_tool.search.flaky.interval import Rate, rate_of
 from bisect_tool.search.flaky.rates import alike, sides
 from bisect_tool.search.flaky.verdict import Found, NoReliableChange, NotConverged, Verdict
-
-PLACE = 0.4  # of the doubt; the posterior is right on average over rates, and somewhat too sure for some of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class Terms:
     @property
     def place(self) -> float:
         """The chance that a place must have to be named."""
-        return 1 - PLACE * self.doubt
+        return 1 - self.doubt / 2
 
 
 @dataclass(frozen=True, slots=True)
