@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bisect_tool.reports.batch.line import SpecLine
     from bisect_tool.runs.batch.finding import Member
     from bisect_tool.runs.batch.since import Since
-    from bisect_tool.runs.run import Workshop
+    from bisect_tool.runs.workshop import Workshop
 
 
 @click.command(context_settings={"show_default": False})
@@ -64,7 +64,7 @@ def command(specs: tuple[str, ...], out: str, *, merge: bool, **flags: Any) -> i
 def _answer(paths: list[Path], out: Path, flags: dict[str, Any]) -> list[SpecLine]:
     from bisect_tool.runs.batch.batch import Batch
     from bisect_tool.runs.batch.folder import ResultsFolder
-    from bisect_tool.runs.run import open_workshop
+    from bisect_tool.runs.workshop import open_workshop
 
     shard, since = flags.pop("shard"), flags.pop("since")
     settings = read_settings_from(flags)

@@ -27,8 +27,8 @@ def command(spec: str | None, *, commits: bool, to_json: str | None, **flags: An
     from bisect_tool.builds.channel import names
     from bisect_tool.reports.builds_list import render
     from bisect_tool.runs.catalogue import list_builds, list_builds_of
-    from bisect_tool.runs.run import open_workshop
     from bisect_tool.runs.surveying import Wishes
+    from bisect_tool.runs.workshop import open_workshop
     from bisect_tool.spec.reading import spec_of_flags
 
     settings = read_settings_from(flags)

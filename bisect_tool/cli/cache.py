@@ -117,7 +117,7 @@ def _elsewhere(flags: dict[str, Any]) -> list[str]:
 def _open(flags: dict[str, Any]) -> tuple[CacheFolder, Uv]:
     import os
 
-    from bisect_tool.runs.run import open_workshop
+    from bisect_tool.runs.workshop import open_workshop
 
     workshop = open_workshop(read_settings_from(dict(flags)), os.environ)
     return workshop.cache, workshop.uv

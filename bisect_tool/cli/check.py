@@ -25,8 +25,8 @@ def command(specs: tuple[str, ...], *, no_plan: bool, refresh: bool, **flags: An
     if no_plan:
         return
     from bisect_tool.runs.estimate import estimate_specs
-    from bisect_tool.runs.run import open_workshop
     from bisect_tool.runs.surveying import Wishes
+    from bisect_tool.runs.workshop import open_workshop
 
     workshop = open_workshop(settings, os.environ)
     for estimate in estimate_specs(workshop, read, Wishes(pre=flags["pre"], yanked=flags["yanked"], refresh=refresh)):

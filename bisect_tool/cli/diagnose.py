@@ -43,7 +43,7 @@ def _words_of_run(wanted: str, flags: dict[str, Any]) -> list[str]:
     import os
 
     from bisect_tool.cli.replay import find_run
-    from bisect_tool.runs.run import open_workshop
+    from bisect_tool.runs.workshop import open_workshop
 
     settings = read_settings_from({name: flags[name] for name in _PLACES})
     results: Results = open_workshop(settings, os.environ).results(lambda line: click.echo(line, err=True))

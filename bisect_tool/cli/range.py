@@ -38,8 +38,8 @@ def command(older: str, newer: str, *, spec: str | None, to_json: str | None, **
     """
     from bisect_tool.history.clues import Sought
     from bisect_tool.reports.range_report import render
-    from bisect_tool.runs.run import open_workshop
     from bisect_tool.runs.two_builds import Hints, look_at_range
+    from bisect_tool.runs.workshop import open_workshop
 
     text = "\n".join([*flags.pop("clues"), _read(flags.pop("failure"))])
     hints = Hints(text, flags.pop("files"), Sought.FIX if flags.pop("fix") else Sought.BREAK)

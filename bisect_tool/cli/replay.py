@@ -28,7 +28,7 @@ def command(run: str | None, *, quiet: bool, **flags: Any) -> int:
     """
     import os
 
-    from bisect_tool.runs.run import open_workshop
+    from bisect_tool.runs.workshop import open_workshop
 
     workshop = open_workshop(read_settings_from(dict(flags)), os.environ)
     results = workshop.results(lambda line: click.echo(line, err=True))

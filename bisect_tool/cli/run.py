@@ -54,7 +54,8 @@ def command(
     Exit status: 0 every change found is exact, 3 narrowed, 4 nothing changes in the range, 5 nothing could be judged;
     10 and above are errors (docs/exit-statuses.md).
     """
-    from bisect_tool.runs.run import Stopped, exit_status, open_workshop, run_specs
+    from bisect_tool.runs.run import Stopped, exit_status, run_specs
+    from bisect_tool.runs.workshop import open_workshop
 
     settings = read_settings_from(flags)
     read = adjusted_specs(specs, flags)

@@ -51,9 +51,9 @@ def command(build: str, spec: str | None, *, case: str | None, **flags: Any) -> 
     from bisect_tool.cli.run import view_for
     from bisect_tool.environments.environment import BuildUnusable
     from bisect_tool.errors import Answered
-    from bisect_tool.runs.run import open_workshop
     from bisect_tool.runs.surveying import Wishes
     from bisect_tool.runs.trying.shell import ShellOrder, open_shell
+    from bisect_tool.runs.workshop import open_workshop
     from bisect_tool.spec.reading import spec_of_flags
 
     words: tuple[str, ...] = click.get_current_context().meta[_WORDS]

@@ -70,11 +70,11 @@ def command(spec: str, *, build: str | None, cases: tuple[str, ...], to_json: st
     it; 5 something could not be judged; 10 and above are errors (docs/exit-statuses.md). docs/try.md has more.
     """
     from bisect_tool.cli.run import view_for
-    from bisect_tool.runs.run import open_workshop
     from bisect_tool.runs.surveying import Wishes
     from bisect_tool.runs.trying.attempting import AttemptStopped, Desk, attempt
     from bisect_tool.runs.trying.discovery import discover
     from bisect_tool.runs.trying.look import Look
+    from bisect_tool.runs.workshop import open_workshop
 
     given = words_given(OWN)
     settings = read_settings_from(flags)

@@ -10,9 +10,9 @@ from bisect_tool.builds.limits import place_of
 from bisect_tool.reports.builds_list import BuildRow, BuildsList, KnownState
 from bisect_tool.runs.asking import ask
 from bisect_tool.runs.report_words import failure_names, word_of
-from bisect_tool.runs.run import Workshop
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.surveying import Survey, Wishes, survey
+from bisect_tool.runs.workshop import Workshop
 from bisect_tool.search.states import Untestable
 from bisect_tool.spec.model import Spec
 from bisect_tool.spec.reading import ReadSpec

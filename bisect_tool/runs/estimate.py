@@ -10,9 +10,9 @@ from bisect_tool.environments import room
 from bisect_tool.quantities import format_duration, format_size
 from bisect_tool.reports.sentences import plural
 from bisect_tool.runs.asking import Asked, ask
-from bisect_tool.runs.run import Workshop
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.surveying import Wishes
+from bisect_tool.runs.workshop import Workshop
 from bisect_tool.spec.model import Case
 from bisect_tool.spec.reading import ReadSpec
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from threading import RLock
 
-from bisect_tool.builds.channel import Access
-from bisect_tool.builds.index_address import without_credentials
-from bisect_tool.environments.cache_folder import CacheFolder, copies_because, open_cache
+from bisect_tool.environments.cache_folder import copies_because
 from bisect_tool.environments.environment import Environments
-from bisect_tool.environments.locks import exclusive
-from bisect_tool.environments.uv import Uv, find_uv
 from bisect_tool.errors import (
     Answered,
     BisectError,
@@ -30,7 +25,6 @@ from bisect_tool.errors import (
     StoreUnreachable,
     interrupted,
 )
-from bisect_tool.history.source import HistoryAccess, token_in
 from bisect_tool.reports import events
 from bisect_tool.reports.report import Report
 from bisect_tool.runs.ahead import Ahead
@@ -46,7 +40,7 @@ from bisect_tool.runs.isolating import Laboratory
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.readiness import Readiness
-from bisect_tool.runs.recent import FRESH
+from bisect_tool.runs.repeating import repeat_command
 from bisect_tool.runs.reporting import Circumstances, report_of
 from bisect_tool.runs.scouting import Scout
 from bisect_tool.runs.session import Session
@@ -59,70 +53,10 @@ from bisect_tool.runs.surveys import Surveys
 from bisect_tool.runs.thin_session import ThinSession
 from bisect_tool.runs.watch import Watch
 from bisect_tool.runs.weighing import Weigher
+from bisect_tool.runs.workshop import Workshop
 from bisect_tool.search.together import Asking
-from bisect_tool.settings import Settings, without_secrets
 from bisect_tool.spec.reading import ReadSpec
-from bisect_tool.store.address import read_address
-from bisect_tool.store.database import Patience
-from bisect_tool.store.logs import SharedLogs
-from bisect_tool.store.outbox import Outbox
-from bisect_tool.store.results import Results, open_results
-from bisect_tool.trials.limits import read_limits
-
-
-@dataclass(frozen=True, slots=True)
-class Workshop:
-    """What every run needs, opened once."""
-
-    settings: Settings
-    cache: CacheFolder
-    uv: Uv
-    environ: Mapping[str, str] = field(repr=False)
-
-    def means(self, tell: Callable[[str], None] = lambda _line: None, *, refresh: bool = True) -> Means:
-        """How questions are prepared; `tell` takes lines about what takes a while. `refresh`: GitHub is asked again."""
-        settings = self.settings
-        access = Access(settings.index, settings.wheelhouse, self.cache.pages, settings.nightly_index, tell)
-        history = HistoryAccess(
-            clone=settings.repo,
-            token=token_in(self.environ),
-            cache=self.cache.pages,
-            api=settings.github_api,
-            repositories=self.cache.repositories,
-            environ=self.environ,
-            fresh_for=0.0 if refresh else FRESH.total_seconds(),
-        )
-        return Means(access, history, self.uv, self.environ)
-
-    def results(self, tell: Callable[[str], None] = lambda _line: None) -> Results:
-        """The results database, opened; `tell` takes lines about a server that does not answer, or logs that stay here.
-
-        Raises what `open_results` raises.
-        """
-        settings, own = self.settings, self.cache.database
-        return open_results(
-            read_address(settings.store, own) if settings.store else own,
-            lambda: exclusive(self.cache.locks / "database.lock"),
-            patience=Patience(tell),
-            span=settings.lease,
-            logs=SharedLogs(settings.logs, tell) if settings.logs else None,
-            outbox=Outbox(self.cache.root) if settings.store else None,
-        )
-
-    def environments(self) -> Environments:
-        """The environments of the cache."""
-        settings = self.settings
-        return Environments(self.cache, self.uv, self.environ, settings.max_cache, bandwidth=settings.bandwidth)
-
-
-def open_workshop(settings: Settings, environ: Mapping[str, str]) -> Workshop:
-    """Open the cache and find uv.
-
-    Raises `CacheNotWritable`, `CacheTooNew`, `DiskFull`, `UvMissing`, `SettingError` for limits that cannot be used.
-    """
-    read_limits(environ)  # of the trials: better now than in the first of them
-    cache = open_cache(settings.cache)
-    return Workshop(settings, cache, find_uv(cache.uv, environ), environ)
+from bisect_tool.store.results import Results
 
 
 class Stopped(Exception):
@@ -473,32 +407,6 @@ def _started(session: Session) -> events.RunStarted:
         device=asked.device.kind,
         steps_left=session.steps_left(),
     )
-
-
-def repeat_command(asked: Asked, settings: Settings) -> str:
-    """The command that asks the same question again, with the bounds that this run found; no passwords."""
-    spec = asked.spec
-    words = ["bisect", "run", str(asked.read.path), "--device", asked.device.name]
-    words += [] if spec.python is None else ["--python", spec.python]
-    words += ["--base", "system"] if spec.base == "system" else []
-    words += [word for text in spec.as_is for word in ("--as-is", text)]
-    words += [word for text in spec.hold for word in ("--hold", text)]
-    if len(spec.channel) == 1:
-        words += ["--channel", asked.stage.channel]
-    if asked.stage.channel == "nightly":
-        variants = {build.variant or "auto" for build in asked.builds}
-        words += ["--variant", variants.pop() if len(variants) == 1 else spec.variant]
-    if not asked.selection.open_start:
-        words += ["--from", asked.builds[0].version]
-    words += ["--to", asked.builds[-1].version]
-    words += [flag for flag, is_set in (("--pre", asked.wishes.pre), ("--yanked", asked.wishes.yanked)) if is_set]
-    for name in ("executor", "index", "nightly_index", "ray_address", "repo", "wheelhouse"):
-        if settings.sources[name].startswith("--"):
-            words += [settings.sources[name], without_credentials(str(getattr(settings, name)))]
-    for name, address in (("store", settings.store), ("logs", settings.logs)):
-        if address and settings.sources[name].startswith("--"):
-            words += [settings.sources[name], without_secrets(address)]
-    return shlex.join(words)
 
 
 def exit_status(reports: Sequence[Report]) -> Answered:

@@ -31,8 +31,8 @@ from bisect_tool.runs.failure_clues import matches_of, pins_of, script_text
 from bisect_tool.runs.history_reading import HOW, HistoryReader, Looked, with_revision
 from bisect_tool.runs.one_build import RELEASE, some_days_before
 from bisect_tool.runs.report_words import differences_of
-from bisect_tool.runs.run import Workshop
 from bisect_tool.runs.surveying import NIGHTLY, Means, Stage, Survey, Wishes, survey
+from bisect_tool.runs.workshop import Workshop
 from bisect_tool.spec.model import Spec
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.spec.repro import read_repro

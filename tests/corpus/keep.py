@@ -18,9 +18,9 @@ from typing import Any
 
 from bisect_tool.builds.channel import names
 from bisect_tool.runs.asking import ask
-from bisect_tool.runs.run import Workshop, open_workshop
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.surveying import Stage, Wishes
+from bisect_tool.runs.workshop import Workshop, open_workshop
 from bisect_tool.settings import read_settings
 from bisect_tool.spec.reading import ReadSpec, load_all
 from tests.corpus.recorded import FOLDER, taken_down

@@ -21,8 +21,8 @@ from bisect_tool.builds.build import Installation
 from bisect_tool.environments.environment import BuildUnusable, Environment, EnvironmentKey, Environments, Step
 from bisect_tool.environments.health import Health
 from bisect_tool.runs.device import Device
-from bisect_tool.runs.run import Workshop
 from bisect_tool.runs.surveying import Means
+from bisect_tool.runs.workshop import Workshop
 
 ATTEMPTS = 6
 _SEEN = "import torch, sys; print(torch.__version__, torch.version.git_version)"

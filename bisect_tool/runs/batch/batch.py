@@ -20,9 +20,10 @@ from bisect_tool.runs.batch.folder import ResultsFolder, earlier_lines, now, ope
 from bisect_tool.runs.batch.groups import groups_of
 from bisect_tool.runs.batch.own_faults import OwnFaults
 from bisect_tool.runs.batch.since import Since
-from bisect_tool.runs.run import Stopped, Workshop, run_specs
+from bisect_tool.runs.run import Stopped, run_specs
 from bisect_tool.runs.surveying import Wishes
 from bisect_tool.runs.watch import Watch
+from bisect_tool.runs.workshop import Workshop
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.spec.repro import read_repro
 

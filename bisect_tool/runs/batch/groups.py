@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from bisect_tool.errors import DeviceMissing
-from bisect_tool.runs.run import Workshop
+from bisect_tool.runs.workshop import Workshop
 from bisect_tool.spec.reading import ReadSpec
 
 

@@ -20,7 +20,6 @@ from bisect_tool.runs.one_build import ask_one
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.renewal import Renewal
 from bisect_tool.runs.reporting import machine_part, spec_part
-from bisect_tool.runs.run import Workshop
 from bisect_tool.runs.serving import Service
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.slots import Slots, open_slots
@@ -31,6 +30,7 @@ from bisect_tool.runs.trying.advising import next_commands, remarks
 from bisect_tool.runs.trying.attempt_parts import Maker
 from bisect_tool.runs.trying.look import Look
 from bisect_tool.runs.trying.one_slot import OneSlot
+from bisect_tool.runs.workshop import Workshop
 from bisect_tool.spec.model import Case, Role
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.store.results import Results

@@ -16,10 +16,10 @@ from bisect_tool.environments.private import changed, links
 from bisect_tool.reports import events
 from bisect_tool.runs.job_news import event_of
 from bisect_tool.runs.one_build import ask_one, survey_one
-from bisect_tool.runs.run import Workshop
 from bisect_tool.runs.surveying import Survey, Wishes
 from bisect_tool.runs.trying.foreground import run_in_foreground
 from bisect_tool.runs.trying.shells import FALLBACK, start_of
+from bisect_tool.runs.workshop import Workshop
 from bisect_tool.spec.model import Spec
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.trials.trial import temporary_folder

@@ -33,8 +33,8 @@ from bisect_tool.runs.batch.batch import Batch
 from bisect_tool.runs.batch.finding import Member, find, read_members
 from bisect_tool.runs.batch.folder import ResultsFolder
 from bisect_tool.runs.executors import local
-from bisect_tool.runs.run import Workshop
 from bisect_tool.runs.surveying import Wishes
+from bisect_tool.runs.workshop import Workshop
 from bisect_tool.settings import read_settings
 from bisect_tool.store import tables
 from bisect_tool.trials.observation import Observation, Raised
