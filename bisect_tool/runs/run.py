@@ -360,7 +360,7 @@ class _Run:
             repeat=repeat_command(course.sessions[0].asked, self.workshop.settings),
             trials_known=course.known,
             unfinished=unfinished,
-            notes=(*course.notes, *self.place.notes(), *_start_notes(course)),
+            notes=(*course.notes, *self.place.notes(), *start_notes(course.sessions)),
             isolation=course.isolation,
             diagnoses=course.diagnoses,
             time=self.ledger.part(self.allowance.arrived, time.monotonic())
@@ -379,11 +379,6 @@ class _Run:
     def uv_version(self) -> str:
         """The version of uv, asked once."""
         return self.workshop.uv.version()
-
-
-def _start_notes(course: Course) -> tuple[str, ...]:
-    """How trials were started in any of its channels, each sentence once."""
-    return tuple(dict.fromkeys(note for one in course.sessions for note in start_notes(one)))
 
 
 def _one_at_a_time(tell: Callable[[events.Event], None]) -> Callable[[events.Event], None]:

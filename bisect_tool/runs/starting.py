@@ -151,15 +151,18 @@ def disagreement(trials: Sequence[SeenTrial]) -> bool:
     return bool(forked and fresh) and not forked <= fresh
 
 
-def start_notes(session: Session) -> tuple[str, ...]:
-    """What a report says of how the trials were started, and of errors that were noticed late; often nothing."""
-    return (*(note for note in session.late.notes.values() if note), *_fork_notes(session))
+def start_notes(sessions: Sequence[Session]) -> tuple[str, ...]:
+    """What a report says of how the trials of a spec were started in all of its channels, and of errors noticed late."""
+    late = (note for session in sessions for note in session.late.notes.values() if note)
+    fresh = (session.fresh_only for session in sessions if session.fresh_only)
+    return tuple(dict.fromkeys((*late, *fresh, *_fork_notes(sessions))))
 
 
-def _fork_notes(session: Session) -> tuple[str, ...]:
-    if session.fresh_only:
-        return (session.fresh_only,)
-    forked = sum(one.warm for seen in session.seen.values() for one in seen)
+def _fork_notes(sessions: Sequence[Session]) -> tuple[str, ...]:
+    seen = (
+        one for session in sessions if not session.fresh_only for several in session.seen.values() for one in several
+    )
+    forked = sum(one.warm for one in seen)
     if not forked:
         return ()
     return (
