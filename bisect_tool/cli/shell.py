@@ -42,7 +42,8 @@ def command(build: str, spec: str | None, *, case: str | None, **flags: Any) -> 
 
     BUILD is a version, a date or the file of a wheel. With a SPEC the environment is the one of its trials: its
     requirements, its Python, its variables. The shell is $SHELL; caches, HOME and PATH are those of a trial. The environment
-    is a private copy, so that nothing written there reaches the cache, and it is gone afterwards (docs/try.md).
+    is a private copy, and it is gone afterwards. Its large libraries are links into the cache: replace them (`rm` first),
+    never write into them (docs/try.md).
 
     Exit status: that of the shell or command; 128 + N when signal N ended it, 127 when there is no such command. 5: the build
     cannot be used; 10 and above before anything was started are errors (docs/exit-statuses.md).

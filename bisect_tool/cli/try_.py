@@ -41,7 +41,11 @@ OWN = frozenset({
 @click.option(
     "--discover", is_flag=True, help="When the failure does not show: look for a configuration in which it does."
 )
-@click.option("--report", metavar="FILE", help="With --discover: the text of the report, which says what to try first.")
+@click.option(
+    "--report",
+    metavar="SOURCE",
+    help="With --discover: the report (a file, `-`, an issue), which says what to try first.",
+)
 @click.option("--max-trials", type=click.IntRange(1, 10000), metavar="N", help="With --discover: looks at most (40).")
 @click.option(
     "--max-time", type=click.FloatRange(min=1), metavar="SECONDS", help="With --discover: begin nothing later (1800)."
@@ -80,7 +84,7 @@ def command(spec: str, *, build: str | None, cases: tuple[str, ...], to_json: st
     settings = read_settings_from(flags)
     (read,) = adjusted_specs((spec,), flags)
     check_cases(read, cases)
-    wish = _wish(flags)
+    wish = _wish(flags, settings.github_api)
     fresh = flags["fresh"]
     wishes = Wishes(
         pre=flags["pre"], yanked=flags["yanked"], fresh=fresh, refresh=fresh, retry_untestable=flags["retry_untestable"]
@@ -115,7 +119,7 @@ def exit_status(made: Attempt) -> Answered:
     return Answered.EXACT if made.outcome == "judged" else Answered.NOT_JUDGED
 
 
-def _wish(flags: dict[str, Any]) -> Wish | None:
+def _wish(flags: dict[str, Any], api: str | None) -> Wish | None:
     """What `--discover` and its options ask for."""
     from bisect_tool.runs.trying.discovery import Wish
     from bisect_tool.search.configurations import Limits
@@ -129,16 +133,17 @@ def _wish(flags: dict[str, Any]) -> Wish | None:
     given = [word for name in names if flags[name] for word in (f"--{name.replace('_', '-')}", str(flags[name]))]
     usual = Limits()
     limits = Limits(flags["max_trials"] or usual.looks, flags["max_time"] or usual.seconds)
-    return Wish(limits, _text_of(flags["report"]), flags["writes"], tuple(given))
+    return Wish(limits, _text_of(flags["report"], api), flags["writes"], tuple(given))
 
 
-def _text_of(report: str | None) -> str:
+def _text_of(report: str | None, api: str | None) -> str:
     if report is None:
         return ""
-    try:
-        return Path(report).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise click.UsageError(f"--report: {report}: {error.strerror}") from error
+    from bisect_tool.history.source import token_in
+    from bisect_tool.runs.report_source import ReportAccess, open_report
+
+    found = open_report(report, ReportAccess(token_in(os.environ), api, sys.stdin.buffer.read))
+    return f"{found.title}\n{found.text}"
 
 
 def deliver(made: Attempt, to_json: str | None) -> None:

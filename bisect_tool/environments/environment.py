@@ -86,6 +86,10 @@ class Environments:
         """The same, but whatever is being made ends with `Cancelled` when `stop` is set, and its processes with it."""
         return replace(self, uv=replace(self.uv, stop=stop), stop=stop, sleep=stop.sleep)
 
+    def elsewhere(self) -> frozenset[str] | None:
+        """The digests of environments that are ready on other machines; None where they are in this cache."""
+        return None
+
     def is_ready(self, key: EnvironmentKey) -> bool:
         """Whether the environment is there; it may be gone a moment later."""
         return marks.read_mark(self._folder(key)).get("state") == "ready"

@@ -1,8 +1,8 @@
 """A private copy of an environment, for people: what they edit or install there never reaches the one that trials use.
 
 The files of an environment are hard links into uv's cache, so a change in place would be one of every environment of that
-wheel, now and later. Python files, headers and everything else that people edit are copied; shared libraries and large
-files, which are most of the bytes, are linked by name. They can be replaced, only not edited in place: `changed` tells.
+wheel, now and later. Python files, headers and everything else that people edit are copied; large libraries and other
+large files, which are most of the bytes, are linked by name. They can be replaced, only not edited in place: `changed` tells.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-
-from bisect_tool.builds.package_parts import is_library
 
 LARGE = 1_000_000  # bytes: from here on only what is text is copied
 TEXT = frozenset({".py", ".pyi", ".pyc", ".h", ".hpp", ".cuh", ".txt", ".json"})
@@ -35,7 +33,7 @@ def copy_site(base: Path, own: Path) -> None:
 
 def _is_linked(entry: os.DirEntry[str]) -> bool:
     is_text = Path(entry.name).suffix in TEXT
-    return is_library(entry.name) or (not is_text and entry.stat().st_size >= LARGE)
+    return not is_text and entry.stat().st_size >= LARGE
 
 
 def copy_programs(base: Path, own: Path) -> None:

@@ -168,30 +168,36 @@ def _failures(made: Attempt, width: int) -> Iterator[str]:
     if not made.failures:
         yield "   none: nothing fails here"
     names = [one.named or one.id for one in made.failures] + [one.name for one in made.unseen]
-    longest = min(28, max(map(len, names)))
+    longest = min(28, max(map(len, names)), max(width - ROOM - 5, 12))
     for one in made.failures:
         yield from _learned(one, made, longest, width)
     for other in made.unseen:
-        yield from wrapped(
-            f"   {other.name:<{longest}}  ", f"named in the spec, not seen (match `{other.match}`)", width
-        )
+        yield from _under(other.name, [f"named in the spec, not seen (match `{other.match}`)"], longest, width)
 
 
 def _learned(failure: LearnedFailure, made: Attempt, longest: int, width: int) -> Iterator[str]:
     signature = failure.signature
-    head = f"   {failure.named or failure.id:<{longest}}  "
-    indent = " " * len(f"   {'':<{longest}}  ")
-    yield from wrapped(head, one_line(signature.title, 300), width)
     counts = {case.name: case.trials for case in made.cases}
     seen = ", ".join(
         f"{name} ({shown} of {plural(counts.get(name, shown), 'trial')})" for name, shown in failure.cases.items()
     )
     known_by = [signature.kind, f"raised in {signature.where}" if signature.where else ""]
-    yield from wrapped(indent, f"in {seen}; known by: {', '.join(part for part in known_by if part)}", width)
+    known = f"in {seen}; known by: {', '.join(part for part in known_by if part)}"
     named = (
         f"matches `{failure.match}` of the spec" if failure.named else "no name in the spec: the tool makes this one"
     )
-    yield from wrapped(indent, named, width)
+    yield from _under(failure.named or failure.id, [one_line(signature.title, 300), known, named], longest, width)
+
+
+def _under(name: str, texts: Sequence[str], longest: int, width: int) -> Iterator[str]:
+    """Texts beside a name; below it where the name is longer than the column for names."""
+    head = f"   {name:<{longest}}  "
+    if len(name) > longest:
+        yield head.rstrip()
+        head = " " * 5
+    yield from wrapped(head, texts[0], width)
+    for text in texts[1:]:
+        yield from wrapped(" " * len(head), text, width)
 
 
 def _discovery(made: Attempt, width: int) -> tuple[Iterable[str], ...]:

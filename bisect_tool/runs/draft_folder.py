@@ -31,9 +31,18 @@ def write_draft(files: Mapping[str, str], folder: Path, *, force: bool, channels
 
 def refuse_existing(folder: Path, *, force: bool) -> None:
     """Raises `OutputNotWritten` for a folder that has something in it, unless `force`; for a file in any case."""
-    if folder.exists() and not folder.is_dir():
+    try:
+        is_file = folder.exists() and not folder.is_dir()
+        is_used = not is_file and folder.is_dir() and any(folder.iterdir())
+    except OSError as error:
+        raise OutputNotWritten(
+            f"the folder cannot be used: {error.strerror}",
+            where=str(folder)[:200],
+            advice="name another folder with --out",
+        ) from error
+    if is_file:
         raise OutputNotWritten("this is a file", where=str(folder), advice="name another folder with --out")
-    if folder.is_dir() and any(folder.iterdir()) and not force:
+    if is_used and not force:
         raise OutputNotWritten(
             "the folder is there already, nothing was written",
             where=str(folder),

@@ -107,6 +107,7 @@ class Loop:
     _pending: list[Arrival] = field(default_factory=list)
     _has_news: bool = True
     _may_look: bool = False
+    _counted: int = 0
 
     def __post_init__(self) -> None:
         self.starting = Starting(lambda line: self.tell(events.Notice(line)))
@@ -146,6 +147,7 @@ class Loop:
         self._has_news = True
         while True:
             if self._has_news:
+                self._counted = len(self.executor.slots)  # of one that comes later `SlotsJoined` is still to be read
                 self._decide(renewal)
             if not self._courses and not self._waits_for_slots():
                 return
@@ -155,7 +157,7 @@ class Loop:
 
     def _waits_for_slots(self) -> bool:
         """Whether every slot is lost, others may come, and something is wanted that they could do."""
-        is_stranded = len(self.lost) == len(self.executor.slots) and self.executor.regrows
+        is_stranded = len(self.lost) >= self._counted and self.executor.regrows
         return is_stranded and bool(decide(self._askings(), (), 1).starts)
 
     def _arrivals(self) -> list[Arrival]:
@@ -188,6 +190,8 @@ class Loop:
         """Whether some of the questions alone cannot be decided upon, and are given up for it."""
         found = False
         for session in self.sessions:
+            if session.fault is not None:  # giving it up has not helped
+                continue
             try:
                 choose([session.asking()])
             except Exception as error:  # noqa: BLE001  whatever it is, it is kept as what ended the question
@@ -286,6 +290,7 @@ class Loop:
             sum(map(len, session.seen.values())),
             session.fresh_only,
             session.turns_lost,
+            session.caught_up,
             dict(session.broken),
             len(self.lost),
         )

@@ -55,6 +55,8 @@ class Readiness:
 
     def of(self, row: tuple[str, ...], key_of: Callable[[int], EnvironmentKey]) -> frozenset[int]:
         """The numbers of those that are ready in `row`, the digests of environments; `key_of` gives the key of a number."""
+        if (there := self.environments.elsewhere()) is not None:
+            return self._of_others(row, there)
         self._look()
         kept = self._rows.get(id(row))
         if kept is not None and kept.generation == self._generation:
@@ -67,6 +69,14 @@ class Readiness:
         generation = self._generation if len(ready) == len(here) else -1
         self._rows[id(row)] = _Row(row, generation, ready)
         return ready
+
+    def _of_others(self, row: tuple[str, ...], there: frozenset[str]) -> frozenset[int]:
+        """The same object as long as nothing has changed, so that whoever keeps it sees that at once."""
+        ready = frozenset(number for number, digest in enumerate(row) if digest in there)
+        kept = self._rows.get(id(row))
+        if kept is None or kept.ready != ready:
+            kept = self._rows[id(row)] = _Row(row, -1, ready)
+        return kept.ready
 
     def _look(self) -> None:
         folder = self.environments.cache.environments

@@ -112,7 +112,9 @@ def _of_issue(issue: re.Match[str], access: ReportAccess) -> Report:
     api = (access.api or (GITHUB if host == "github.com" else f"https://{host}/api/v3")).rstrip("/")
     where = f"{api}/repos/{repository}/issues/{number}"
     try:
-        found = GitHubSession(api, access.token).get(f"/repos/{repository}/issues/{number}", _pick).content
+        # An address in a report may name any server: the token is for GitHub's, or for the one that the user named.
+        token = access.token if access.api or host == "github.com" else None
+        found = GitHubSession(api, token).get(f"/repos/{repository}/issues/{number}", _pick).content
     except Refused as error:
         raise SpecError(
             f"GitHub has no such issue that can be read: {error}",

@@ -33,7 +33,7 @@ from bisect_tool.runs.judging import as_values, shortened, verdict_of
 from bisect_tool.runs.measuring import Bench, ReferenceUnusable, machine_since_start, measure
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.report_words import failure_names, word_of
-from bisect_tool.runs.session import Session
+from bisect_tool.runs.session import Session, is_cut_short
 from bisect_tool.runs.spending import Work
 from bisect_tool.runs.starting import Starting, needs_fresh
 from bisect_tool.runs.turns import Turns
@@ -84,7 +84,9 @@ class Service:
                 environment = yield from self._open(stack, session, probe.build)
                 stack.enter_context(self.starting.holding(environment))
                 for other in self.sessions:
-                    chosen = probe if other is session and session.fault is None else None
+                    # While it was opened another slot may have learned that another file stands for the build.
+                    is_same = session.asked.environment_key(probe.build).digest == key.digest
+                    chosen = probe if other is session and session.fault is None and is_same else None
                     with self.turns.losing(other):
                         yield from self._spared(other, self._serve(other, key.digest, environment, chosen))
             except BuildUnusable as unusable:  # stored before the next host has its turn
@@ -134,6 +136,12 @@ class Service:
             except BuildUnusable as unusable:
                 self._mark_unusable(session.asked.environment_key(number).digest, unusable)
                 raise
+            except LeaseLost as lost:
+                raise MachineFault(
+                    "this run was silent for so long that another one has taken its work over",
+                    where=session.asked.builds[number].version,
+                    advice="run the same command again: it takes over what the other one finds",
+                ) from lost
 
     def _look_at(self, session: Session, case: str, number: int, environment: Environment, turn: int) -> Doing:
         probe = Probe(number, (case,), Purpose.END if turn == 1 else Purpose.VERIFY, worth=0.0)
@@ -302,7 +310,7 @@ class Service:
             subject = session.subject(build)
             about = {"case_digest": digest, "identity": subject.identity}
             for trial in self.results.trials_of(asked.repro.digest, subject.setting, asked.device.kind, **about):
-                if trial.folder not in session.taken:
+                if trial.folder not in session.taken and not is_cut_short(trial):
                     session.take(case, build, trial)
         return len(session.seen[case, number]) > known
 
@@ -320,7 +328,10 @@ class Service:
         """One trial, stored; a fault of the machine is not stored."""
         order = self.starting.order(session, session.asked.case(case), number, why, environment)
         forking = None if fresh else self.starting.ahead(session, case, number, environment, why)
+        subject = session.subject(number)
         finished = yield from self._run(order, environment, forking)
+        if session.subject(number) != subject:  # what ran is no longer what the number means: decide anew
+            raise Cancelled
         verdict = self._store(session, case, number, finished, note)
         if isinstance(verdict, MachineAtFault):
             return verdict

@@ -68,7 +68,7 @@ class Session:
     are here ahead of need, by digest: no decision takes notice of them. `hints` and `thin` are what a thin search before this
     one has left (`scouting`); `waits`: another one is to come before a second look. `fresh_only` says why trials that were
     forked do not count; empty as long as they do. `fault` is what has ended this question alone: it wants nothing more.
-    `turns_lost`: how often another host has taken work of this one over.
+    `turns_lost`: how often another host has taken work of this one over; `caught_up`: how often others had learned something.
     """
 
     asked: Asked
@@ -90,6 +90,7 @@ class Session:
     fresh_only: str = ""
     fault: Exception | None = None
     turns_lost: int = 0
+    caught_up: int = 0
     comparisons: Comparisons = field(init=False)
     late: LateErrors = field(init=False)
     _ids: dict[str, int] = field(default_factory=dict)
@@ -125,7 +126,9 @@ class Session:
         """Take over what other hosts have learned since; whether that was anything."""
         before = set(self.taken), dict(self.broken), [build.identity for build in self.asked.builds]
         self.load()
-        return before != (self.taken, self.broken, [build.identity for build in self.asked.builds])
+        is_news = before != (self.taken, self.broken, [build.identity for build in self.asked.builds])
+        self.caught_up += is_news
+        return is_news
 
     def known_of(self, build: int) -> tuple[object, ...]:
         """Something that is another one once more is known of a build."""
@@ -225,6 +228,8 @@ class Session:
         asked = self.asked
         names = {case_digest(case, asked.spec): case.name for case in asked.spec.cases}
         for trial in known.trials_of(asked.repro.digest, setting, asked.device.kind):
+            if is_cut_short(trial):
+                continue  # for the limits of another run, maybe of another host
             number = self._number(trial.subject.identity, setting)
             if number is not None and trial.case_digest in names and trial.folder not in self.taken:
                 self.take(names[trial.case_digest], number, trial)
@@ -462,6 +467,11 @@ class Session:
     def state(self, case: str, build: int) -> State | None:
         """The state of one case on one build."""
         return state_at(self.question, self._learned(), case, build)
+
+
+def is_cut_short(trial: StoredTrial) -> bool:
+    """Whether it was ended for what it took of its machine: another run may have more to give."""
+    return bool(trial.observation.get("over"))
 
 
 def _is_same(before: Known, now: Known) -> bool:

@@ -150,7 +150,8 @@ def open_database(
 def open_engine(address: StoreAddress) -> Engine:
     """The engine of a database; nothing is connected yet. Raises `SettingError` without the driver of a server."""
     if address.path is not None:
-        engine = create_engine(address.url, connect_args={"timeout": faults.BUSY}, json_deserializer=_read_json)
+        busy = {"timeout": faults.BUSY}
+        engine = create_engine(address.url, connect_args=busy, max_overflow=-1, json_deserializer=_read_json)
         event.listen(engine, "connect", _set_up)
         return engine
     try:
@@ -159,6 +160,7 @@ def open_engine(address: StoreAddress) -> Engine:
             address.url,
             connect_args={"connect_timeout": 10, "keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3,
                           "tcp_user_timeout": 60_000, "application_name": "bisect"},
+            max_overflow=-1,  # as many as there are slots: waiting for a free one is no error of the database
             hide_parameters=True,
             json_deserializer=_read_json,
         )  # fmt: skip

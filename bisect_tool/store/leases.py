@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import SQLAlchemyError
 
 from bisect_tool.errors import BisectError
 from bisect_tool.stopping import Stop
@@ -133,8 +133,10 @@ class LeaseKeeper:
             self._held.pop(lease.owner, None)
         table = tables.leases
         gone = delete(table).where(table.c.key == lease.key, table.c.owner == lease.owner)
-        with suppress(DBAPIError), self._database.engine.begin() as connection:
-            connection.execute(gone)
+        for _ in range(2):  # once more where the connection from the pool was dead already
+            with suppress(SQLAlchemyError), self._database.engine.begin() as connection:
+                connection.execute(gone)
+                return
 
     def beat(self) -> None:
         """Beat for everything that is held; what was taken over is held no more. Raises `DBAPIError` when nobody hears it."""
@@ -167,5 +169,5 @@ class LeaseKeeper:
         # Event.wait goes by the monotonic clock, which does not jump. A server that is gone hears nothing; whoever asks it
         # for something says so, and a lease that was lost in the meantime is noticed by `keep`.
         while not self._over.wait(self._span / BEATS):
-            with suppress(DBAPIError, BisectError):
+            with suppress(SQLAlchemyError, BisectError):
                 self.beat()

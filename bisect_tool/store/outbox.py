@@ -34,7 +34,11 @@ class Outbox:
     def kept(self, address: StoreAddress) -> Iterator[tuple[Path, StoredTrial]]:
         """The trials that are kept for the database at `address`, with their files, oldest first."""
         for path in sorted(self._folder.glob(f"{_name(address)}-*.json")):
-            yield path, _read(json.loads(path.read_text(encoding="utf-8")))
+            try:
+                text = path.read_text(encoding="utf-8")
+            except FileNotFoundError:  # another run of this cache has sent it in the meantime
+                continue
+            yield path, _read(json.loads(text))
 
     def is_own(self, folder: str) -> bool:
         """Whether a trial was made in this cache."""

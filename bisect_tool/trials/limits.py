@@ -6,9 +6,10 @@ trial that was ended for them could not be judged. They are set by environment v
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import psutil
 
@@ -19,7 +20,8 @@ MEMORY, DISK, PROCESSES = "BISECT_TRIAL_MEMORY", "BISECT_TRIAL_DISK", "BISECT_TR
 SHARE = 0.9  # of the memory of the machine or of its container
 USUAL_DISK = 64 * 10**9  # bytes; a torch environment has 5, what its compiler keeps less
 USUAL_PROCESSES = 4096
-_CONTAINER = Path("/sys/fs/cgroup/memory.max")  # of control groups, version 2
+_GROUPS = Path("/sys/fs/cgroup")
+_OWN_GROUPS = Path("/proc/self/cgroup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,20 @@ def read_limits(environ: Mapping[str, str], memory: int | None = None) -> Limits
 
 def memory_here() -> int:
     """Bytes of memory of this machine, or of the container that bisect runs in."""
-    total = psutil.virtual_memory().total
-    try:
-        return min(total, int(_CONTAINER.read_text()))
-    except (OSError, ValueError):
-        return total  # no container, or one without a limit
+    return min([psutil.virtual_memory().total, *_limits_of_groups(_GROUPS, _OWN_GROUPS)])
+
+
+def _limits_of_groups(groups: Path, own: Path) -> Iterator[int]:
+    """Of the control group of this process and of all above it, versions 2 and 1 (cgroups(7)); none where there is none."""
+    with suppress(OSError):
+        for line in own.read_text().splitlines():
+            _, kinds, path = line.split(":", 2)
+            if kinds not in {"", "memory"}:
+                continue
+            root, name = (groups / "memory", "memory.limit_in_bytes") if kinds else (groups, "memory.max")
+            for above in (PurePosixPath(path), *PurePosixPath(path).parents):
+                with suppress(OSError, ValueError):  # a container shows its own group as the root; `max` is no number
+                    yield int((root / str(above).lstrip("/") / name).read_text())
 
 
 def _size(environ: Mapping[str, str], name: str, usual: int) -> int:

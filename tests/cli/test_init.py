@@ -31,7 +31,7 @@ def test_a_report_becomes_a_folder_that_check_accepts(folder: Path) -> None:
     done = bisect(folder, "init", "take.md")
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(path.name for path in (folder / "take").iterdir()) == ["report.py", "repro.py", "spec.yaml"]
-    assert done.stdout.endswith("next: read take/spec.yaml, then `bisect check take` and `bisect run take`\n")
+    assert done.stdout.endswith("next: read take/spec.yaml, then `bisect try take` and `bisect run take`\n")
     assert bisect(folder, "check", "--no-plan", "take").stdout == "take/spec.yaml: no mistakes\n"
 
 

@@ -56,6 +56,23 @@ def test_the_token_goes_along(github: GitHub) -> None:
     assert caught.value.advice.startswith("correct GITHUB_TOKEN")
 
 
+def test_the_token_is_not_for_a_server_that_only_the_report_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address is text from anywhere; GitHub itself, and the server that the user named, may have the token."""
+    asked: list[tuple[str, str | None]] = []
+
+    class Session:
+        def __init__(self, api: str, token: str | None) -> None:
+            asked.append((api, token))
+            raise HistoryUnavailable("nobody is asked here", advice="none")
+
+    monkeypatch.setattr("bisect_tool.runs.report_source.GitHubSession", Session)
+    for address in ("https://github.example/a/b/issues/1", "https://github.com/a/b/issues/1"):
+        with pytest.raises(HistoryUnavailable):
+            open_report(address, access(token="secret"))
+    assert [token for _, token in asked] == [None, "secret"]
+    assert asked[0][0] == "https://github.example/api/v3"
+
+
 def test_an_issue_that_is_not_there(github: GitHub) -> None:
     with pytest.raises(SpecError, match="no such issue that can be read: Not Found"):
         open_report("pytorch/pytorch#7", access(github))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import uuid
 from pathlib import Path
@@ -11,9 +12,10 @@ import psutil
 import pytest
 
 from bisect_tool.errors import SettingError
+from bisect_tool.trials import supervisor
 from bisect_tool.trials.failure import CannotJudge
 from bisect_tool.trials.judge import judge
-from bisect_tool.trials.limits import Limits, read_limits
+from bisect_tool.trials.limits import Limits, _limits_of_groups, read_limits
 from bisect_tool.trials.observation import Observation
 from bisect_tool.trials.process import MARK, Ended, run_process
 
@@ -71,3 +73,42 @@ def test_limits_come_from_the_environment() -> None:
     for name in given:
         with pytest.raises(SettingError):
             read_limits({name: "plenty"})
+
+
+def test_the_memory_of_every_control_group_above_counts(tmp_path: Path) -> None:
+    """Version 2, as of a Slurm job with --mem, and version 1; `max` is no limit, nor is a group that is not shown."""
+    groups, own = tmp_path / "cgroup", tmp_path / "self"
+    for place, text in (("job/step", "max"), ("job", "5000"), ("memory/old", "7000")):
+        (groups / place).mkdir(parents=True, exist_ok=True)
+        name = "memory.limit_in_bytes" if place.startswith("memory/") else "memory.max"
+        (groups / place / name).write_text(f"{text}\n")
+    own.write_text("0::/job/step/task\n5:cpu:/elsewhere\n4:memory:/old\n")
+    assert sorted(_limits_of_groups(groups, own)) == [5000, 7000]
+    assert list(_limits_of_groups(groups, tmp_path / "none")) == []
+
+
+FORKS = """
+import os, signal, sys
+sys.path.insert(0, {place!r})
+import supervisor
+data = bytearray(os.urandom(1 << 20) * 48)
+pids = [os.getpid()]
+for _ in range(3):
+    pid = os.fork()
+    if not pid:
+        signal.pause()
+    pids.append(pid)
+print(sum(map(supervisor.memory_of, pids)) >> 20, sum(map(supervisor.share_of, pids)) >> 20)
+for pid in pids[1:]:
+    os.kill(pid, signal.SIGKILL)
+"""
+
+
+def test_what_a_fork_shares_counts_once() -> None:
+    place = Path(supervisor.__file__).parent
+    told = subprocess.run(
+        [sys.executable, "-c", FORKS.format(place=str(place))], capture_output=True, text=True, check=True
+    )
+    counted_each, shared = map(int, told.stdout.split())
+    assert counted_each > 4 * 48
+    assert 48 <= shared < 2 * 48

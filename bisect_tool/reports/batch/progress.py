@@ -106,7 +106,8 @@ class PlainView(BatchView):
 
     def ended(self, line: SpecLine) -> None:
         """Tell of it, together with others when there are many."""
-        if self.tally.lines.get(line.name) != line:
+        before = self.tally.lines.get(line.name)
+        if before is None or _news_of(before) != _news_of(line):
             self._news.append(line)
         super().ended(line)
         self._look()
@@ -129,6 +130,15 @@ class PlainView(BatchView):
 
     def _say(self, text: str) -> None:
         self._write(f"[{format_duration(self.tally.clock() - self._started):>10}] {one_line(clean(text), 300)}")
+
+
+def _news_of(line: SpecLine) -> object:
+    """What is worth another line: not that the commits of the same answer were read."""
+    ends = [
+        (one.failure, one.case, one.last_without, one.first_with, one.last_with, one.first_without)
+        for one in line.changes
+    ]
+    return line.status, line.outcome, line.error, ends, line.since
 
 
 def told(line: SpecLine) -> str:

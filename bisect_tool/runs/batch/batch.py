@@ -59,6 +59,7 @@ class Batch(Watch):
             for member in self.members:
                 if member.error is not None:
                     self._refuse(member.name, member.path, member.error, "invalid")
+            self._wait()
             for group in groups_of([one.read for one in self.members if one.read is not None], self.workshop):
                 self._answer(group)
         except KeyboardInterrupt as stop:
@@ -78,14 +79,24 @@ class Batch(Watch):
                     if read_repro(member.read).digest == line.digest:
                         self.folder.lines[line.name] = line
 
+    def _wait(self) -> None:
+        """Every spec that is to be answered has a line from now on, so that none is missing where the batch is cut short."""
+        for member in self.members if self.since is None else ():
+            if member.read is not None and member.name not in self.folder.lines:
+                line = SpecLine(name=member.name, path=str(member.path), status="unfinished", ended=now())
+                self.folder.lines[member.name] = line
+        self.folder.rewrite()
+
     def _answer(self, specs: Sequence[ReadSpec]) -> None:
         try:
             run_specs(self.workshop, specs, self.wishes, self._heard, self)
         except Stopped as stopped:
             shown = {clean(str(path)): name for path, name in self._names.items()}
             for report in stopped.reports:
-                if report.outcome == "unfinished":
-                    self._keep(shown[report.spec.path or ""], report)
+                name = shown[report.spec.path or ""]
+                before = self.folder.lines.get(name)
+                if report.outcome == "unfinished" and (before is None or not before.is_answered):
+                    self._keep(name, report)
             raise stopped.error from stopped
 
     def _heard(self, event: events.Event) -> None:
@@ -111,7 +122,8 @@ class Batch(Watch):
         self._kept[name] = report
         self.folder.keep(name, report, self.workshop.cache.root)
         line = line_of(report, name=name, folder=self.folder.folder_of(name), ended=now())
-        self._tell(line if self.since is None else self.since.told(line, report))
+        is_over = report.outcome != "unfinished"
+        self._tell(self.since.told(line, report) if self.since is not None and is_over else line)
 
     def _refuse(self, name: str, path: Path, error: Exception, status: str, spec: ReadSpec | None = None) -> None:
         if self.since is not None and (quiet := self.since.without_news(name, error)) is not None:

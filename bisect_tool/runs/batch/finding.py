@@ -70,7 +70,12 @@ def _found_in(given: Path) -> Iterator[Found]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder):
+    entered: set[Path] = set()
+    for place, folders, files in os.walk(folder, onerror=_refuse, followlinks=True):
+        if (real := Path(place).resolve()) in entered:  # a link to a folder above it, or beside
+            folders.clear()
+            continue
+        entered.add(real)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         here = Path(place)
         if SPEC in files:
@@ -78,6 +83,14 @@ def _below(folder: Path) -> Iterator[Path]:
             yield here / SPEC
             continue
         yield from (here / name for name in sorted(files) if Path(name).suffix in YAML and not name.startswith("."))
+
+
+def _refuse(error: OSError) -> None:
+    raise SpecError(
+        f"a folder of specs cannot be read: {error.strerror}",
+        where=str(error.filename),
+        advice="correct its permissions",
+    ) from error
 
 
 def read_members(found: Sequence[Found], *, channels: Collection[str], changes: Mapping[str, Any]) -> list[Member]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
 from pydantic import ValidationError
@@ -95,9 +95,19 @@ def _keep_logs(report: Report, cache: Path, folder: Path) -> None:
         for case in report.cases:
             for entry in case.timeline:
                 if entry.log:
-                    _link(cache / entry.log, folder / f"{quote(f'{case.name}@{entry.build}', safe='@+ ')}.txt")
+                    _keep_log(entry.log, cache, folder / f"{quote(f'{case.name}@{entry.build}', safe='@+ ')}.txt")
     except OSError as error:
         raise not_written(error, folder) from error
+
+
+def _keep_log(log: str, cache: Path, to: Path) -> None:
+    """A log at an address (`--logs`) is linked to where this host made it, else its address is kept."""
+    is_elsewhere = "://" in log or "::" in log
+    here = cache / "trials" / PurePosixPath(log).parent.name / "log.txt" if is_elsewhere else cache / log
+    if is_elsewhere and not here.is_file():
+        write(to, f"{log}\n")
+    else:
+        _link(here, to)
 
 
 def _link(log: Path, to: Path) -> None:

@@ -17,13 +17,14 @@ def groups_of(specs: Sequence[ReadSpec], workshop: Workshop) -> list[list[ReadSp
     those on another device, whose slots are other ones. Environments are shared all the same, as they are kept.
     """
     means = workshop.means()
+    is_here = workshop.settings.executor == "local"  # else the devices are not those of this machine
     devices: dict[tuple[str, ...], str] = {}
     groups: dict[tuple[str, bool], list[ReadSpec]] = defaultdict(list)
     for read in specs:
         wanted = read.spec.device
         if wanted not in devices:
             try:
-                devices[wanted] = means.find_device(wanted, means.environ).name
+                devices[wanted] = means.find_device(wanted, means.environ).name if is_here else " ".join(wanted)
             except DeviceMissing:
                 devices[wanted] = "cpu"  # asking for it says what is missing
         groups[devices[wanted], bool(read.spec.metrics)].append(read)

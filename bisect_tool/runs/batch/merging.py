@@ -31,7 +31,11 @@ def merge(folders: Sequence[Path], out: Path) -> list[SpecLine]:
             if line.folder:
                 moved = line.model_copy(update={"folder": os.path.relpath(folder / line.folder, out)})
             known = lines.get(line.name)
-            lines[line.name] = moved if known is None else _better(known, moved)
+            if known is not None and None not in (known.digest, moved.digest) and known.digest != moved.digest:
+                # Another spec that happens to have the same name.
+                moved = moved.model_copy(update={"name": f"{line.name}-{(moved.digest or '')[:8]}"})
+                known = lines.get(moved.name)
+            lines[moved.name] = moved if known is None else _better(known, moved)
     open_folder(out)
     merged = ResultsFolder(out, title=f"bisect batch: {len(folders)} folders", lines=dict(sorted(lines.items())))
     merged.rewrite()

@@ -17,6 +17,7 @@ def last_line(counts: Counts, out: Path) -> str:
         (counts.narrowed, "narrowed"),
         (counts.no_change, "without a change"),
         (counts.not_judged, "not judged"),
+        (counts.unfinished, "unfinished"),
         (counts.unanswered, "without an answer"),
     )
     parts = ", ".join(f"{number} {words}" for number, words in told if number)
@@ -28,9 +29,9 @@ def status_of(counts: Counts, out: Path) -> Answered:
 
     Raises `SpecsUnanswered` when some spec has no answer.
     """
-    if counts.unanswered:
+    if missing := counts.unanswered + counts.unfinished:
         raise SpecsUnanswered(
-            f"{counts.unanswered} of {plural(counts.specs, 'spec')} have no answer; the others are answered",
+            f"{missing} of {plural(counts.specs, 'spec')} have no answer; the others are answered",
             where=str(out / PAGE),
             advice="see there what is wrong with each, correct it, and run the same command again: only those are asked anew",
         )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from bisect_tool.builds.build import Installation
 from bisect_tool.environments.cache_folder import cannot_write
 from bisect_tool.environments.environment import EnvironmentKey, Environments, Step
-from bisect_tool.errors import DeviceMissing, MachineFault
+from bisect_tool.errors import DeviceMissing, MachineFault, SettingError
 from bisect_tool.quantities import format_duration
 from bisect_tool.reports import events
 from bisect_tool.runs.device import CUDA, Device
@@ -56,7 +56,7 @@ TO_JOIN = 600.0  # seconds that a run waits without any node
 
 
 class RayExecutor(SlotThreads):
-    """The slots of `cluster` for trials on `device`, at most `most` at once (None: all).
+    """The slots of `cluster` for trials on `device`, at most `most` at once and `each` on a node (None: all).
 
     `wait` are the seconds for a GPU that others use, `to_join` those that a run waits without any node.
     """
@@ -67,6 +67,7 @@ class RayExecutor(SlotThreads):
         device: Device,
         most: int | None,
         *,
+        each: int | None = None,
         wait: float = 0.0,
         to_join: float = TO_JOIN,
         clock: Callable[[], float] = time.monotonic,
@@ -75,6 +76,7 @@ class RayExecutor(SlotThreads):
         self._cluster = cluster
         self._device = device
         self._most = most
+        self._each = each
         self._to_join = to_join
         self._places: list[Node] = []
         self._retired: set[int] = set()
@@ -199,6 +201,8 @@ class RayExecutor(SlotThreads):
         """Slots on these nodes, as many as there may be more."""
         left = None if self._most is None else self._most - len(self._able())
         room = [node.room_for(self._device) for node in nodes]
+        if self._each is not None:
+            room = [min(self._each, one) for one in room]
         kind = "gpu" if self._device.name == CUDA else "slot"
         names = []
         for node, count in zip(nodes, shared_out(room, left), strict=True):
@@ -259,6 +263,10 @@ class ClusterEnvironments(Environments):
 
     cluster: Cluster = field(kw_only=True)
 
+    def elsewhere(self) -> frozenset[str]:
+        """Those on the nodes, as far as is known."""
+        return frozenset().union(*(frozenset(node.ready) for node in self.cluster.alive))
+
     def is_ready(self, key: EnvironmentKey) -> bool:
         """Whether it is on a node, as far as is known."""
         return any(key.digest in node.ready for node in self.cluster.alive)
@@ -282,9 +290,18 @@ class RayPlace:
         )
 
     def open(self, sessions: Sequence[Session]) -> RayExecutor:
-        """Slots for these sessions. Raises `DeviceMissing` when no node has room for a trial."""
+        """Slots for these sessions, all on one kind of device.
+
+        Raises `DeviceMissing` when no node has room for a trial, `SettingError` for sessions on different devices.
+        """
         self.cluster.open()
         settings, tell = self.opening.settings, self.opening.tell
+        if len(devices := sorted({session.asked.device.name for session in sessions})) > 1:
+            raise SettingError(
+                f"the specs run on different devices: {' and '.join(devices)}",
+                where="--executor ray",
+                advice="answer those of each device in a run of their own, or choose one with --device",
+            )
         device, most = sessions[0].asked.device, settings.jobs
         if compares_numbers(sessions):
             if most is None or most > 1:
@@ -292,9 +309,8 @@ class RayPlace:
             most = 1
         for node in self.cluster.alive:
             tell(events.Notice(node.described))
-        if most is None and device.name != CUDA:
-            most = len([node for node in self.cluster.alive if node.found.cpus])  # as on one machine, one each
-        executor = RayExecutor(self.cluster, device, most, wait=settings.wait_for_gpu)
+        each = 1 if most is None and device.name != CUDA else None  # as on one machine
+        executor = RayExecutor(self.cluster, device, most, each=each, wait=settings.wait_for_gpu)
         if not executor.slots:
             executor.close()
             raise DeviceMissing(

@@ -80,7 +80,13 @@ class Search:
         place = self.places[AS_IS] = Place(session, number)
         for turn in range(max(len(session.seen.get((case.name, number), ())) for case in self.tests)):
             self._take(place, turn)
-        return Shown.WANTED if Shown.WANTED in place.shown else Shown.PASSES
+        if Shown.WANTED not in place.shown:
+            return Shown.PASSES
+        if failing := self._failing_controls(place, session):
+            place.shown = [Shown.NOT_JUDGED if one is Shown.WANTED else one for one in place.shown]
+            place.details[Shown.NOT_JUDGED] = f"the failure shows, but a control does not pass: {failing}"
+            return Shown.NOT_JUDGED
+        return Shown.WANTED
 
     def run(self) -> Reproduces | NoneReproduces:
         """Search to the end. Raises a `BisectError` when the machine gets in the way; everything learned is stored."""

@@ -64,10 +64,10 @@ def discover(desk: Desk, made: Attempt, session: Session, number: int, look: Loo
             advice="try the spec on other builds with `bisect try --build`, or look at its numbers with `bisect run`",
         )
     search, situation = _search(desk, session, number, look, wish)
-    if search.begin(session, number) is Shown.WANTED:
-        return made.model_copy(update={"discovery": _shows_already(made, search)})
     began = time.monotonic()
     try:
+        if search.begin(session, number) is Shown.WANTED:
+            return made.model_copy(update={"discovery": _shows_already(made, search)})
         end = search.run()
     except (BisectError, KeyboardInterrupt) as error:
         stopped = error if isinstance(error, BisectError) else interrupted()
@@ -227,7 +227,17 @@ def _none(search: Search, end: Reproduces | NoneReproduces) -> str:
     left = end.left if isinstance(end, NoneReproduces) else 0
     more = f"; {left} more were not tried within the limits (--max-trials, --max-time)" if left else ""
     which = "none of them shows" if count != 1 else "it does not show"
-    return f"{plural(count, 'configuration')} tried, {which} {' or '.join(_wanted(search))}{more}"
+    once = [
+        f"{name_of(one)} (1 of {len(place.shown)} looks)"
+        for one, place in search.places.items()
+        if one and Shown.WANTED in place.shown
+    ]
+    seen = f"; seen once and not again: {', '.join(once)}: try it with more --repeat" if once else ""
+    return (
+        f"{plural(count, 'configuration')} tried, {which} {' or '.join(_wanted(search))} twice{seen}{more}"
+        if once
+        else (f"{plural(count, 'configuration')} tried, {which} {' or '.join(_wanted(search))}{more}")
+    )
 
 
 def _found(search: Search, end: Reproduces, told: Discovery, look: Look, wish: Wish) -> Discovery:

@@ -9,7 +9,7 @@ from typing import Never
 
 from bisect_tool.builds.build import Build
 from bisect_tool.environments.uv import Download
-from bisect_tool.errors import MachineFault
+from bisect_tool.errors import BisectError, MachineFault
 from bisect_tool.reports import events
 from bisect_tool.runs.allowance import Allowance
 from bisect_tool.runs.executors import (
@@ -91,7 +91,7 @@ class OneSlot:
             if isinstance(result, Opened | Held):
                 result.lease.close()
             elif isinstance(result, RanTrial):
-                with suppress(StopIteration):
+                with suppress(StopIteration, BisectError):
                     doing.send(result)  # which stores it
         doing.close()
 

@@ -22,7 +22,7 @@ _MOST_CUTS = 12  # ends that are tried for one piece of bare code
 _MOST_FAILED = 100  # lines that look like a beginning and are none: the rest of the text is prose then
 _FENCE = re.compile(r"^(?P<indent>[ \t>]*)(?P<marks>`{3,}|~{3,})\s*(?P<language>[\w+.-]*)")
 _PROMPT = re.compile(r"^\s*(?:>>> ?|In ?\[\d*\]: ?)(?P<code>.*)$")
-_MORE = re.compile(r"^\s*\.{3}:? ?(?P<code>.*)$")
+_MORE = re.compile(r"^\s*\.{3,}:? ?(?P<code>.*)$")
 _START = re.compile(
     r"import \w[\w.]*(?: as \w+)?(?:, ?\w[\w. ]*)*;?(?:\s*#.*|\s*;.*)?$|from [\w.]+ import [\w*(,.]|def \w+ ?\(|"
     r"async def \w+ ?\(|class \w+.{0,200}:|@\w[\w.]*"
@@ -37,7 +37,22 @@ _STATEMENT = re.compile(
     r"|[\w.]{1,100}(?:\[.{0,200}\])?\s*\(|[)\]}]|\"\"\"|'''|\(|\[|\{|f?\"|f?'"
 )
 _DIFF = re.compile(r"^(?:\+(?!\+\+)|-(?!--)| |@@|diff |index |\+\+\+|---|$)")
-_SMART = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "−": "-", "…": "..."})
+_SMART = str.maketrans(
+    {
+        "“": '"',
+        "”": '"',
+        "„": '"',
+        "‘": "'",
+        "’": "'",
+        "–": "-",
+        "−": "-",
+        "…": "...",
+        "（": "(",
+        "）": ")",
+        "，": ",",
+        "：": ":",
+    }
+)
 _CODE_WORDS = {
     "",
     "python",
@@ -124,10 +139,13 @@ def divide(report: Report) -> Divided:
 
 def _whole(report: Report) -> Divided:
     last = len(report.lines)
-    code = report.text if report.text.endswith("\n") else report.text + "\n"
-    if parsed(code) is None:
-        return Divided((), frozenset(), (_syntax_of(code, 0),))
-    return Divided((Block(1, last, code, Origin.SCRIPT),), frozenset(range(1, last + 1)), ())
+    every = frozenset(range(1, last + 1))
+    plain = f"{report.text.rstrip(chr(10))}\n"
+    for code, mended in ((report.code or plain, ""), (plain, "characters that do not print taken out")):
+        if parsed(code) is not None:
+            whole = code if code.endswith("\n") else code + "\n"
+            return Divided((Block(1, last, whole, Origin.SCRIPT, mended),), every, ())
+    return Divided((), frozenset(), (_syntax_of(plain, 0),))
 
 
 def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int, str, list[str]]]:
@@ -210,7 +228,7 @@ def _prompts(lines: Sequence[str], free: list[bool], first: int = 0) -> list[Blo
         match = asked or more
         was_typed = match is not None
         if match:
-            typed.append(match["code"])
+            typed.append("" if match["code"].lstrip().startswith(("%", "!")) else match["code"])
             start, end = (number if start < 0 else start), number
     code = "\n".join(typed) + "\n"
     if not typed or parsed(code) is None or not _is_code(code):

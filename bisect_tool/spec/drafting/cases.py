@@ -27,6 +27,11 @@ _BAD = re.compile(
     r"also (?:shows?|has))\b|❌|✗",
     re.IGNORECASE,
 )
+_NOT_GOOD = re.compile(
+    r"(?:\b(?:not|never|no longer|cannot|neither)\s+|n['’]t\s+)(?:\w+\s+)?"
+    r"(?:work\w*|correct\w*|right|fine|ok|pass\w*|succe\w+|match\w*)\b",
+    re.IGNORECASE,
+)
 _INDUCTOR = re.compile(
     r"\bInductor(?:Error)?\b|_inductor\b|LoweringException|CppCompileError|\btriton_\w+", re.IGNORECASE
 )
@@ -39,7 +44,11 @@ _WATCHES_COMPILER = re.compile(
 _EAGER_TOO = re.compile(
     r"(?<!_)\beager(?: mode)?\b[^.;,]{0,20}\b(?:also|too|as well)\b[^.;,]{0,20}(?:fail|crash|wrong|rais|error|broken|affected)"
     r"|(?<!_)\beager(?: mode)?\b[^.;,]{0,20}(?:fail|crash|wrong|error)\w*[^.;,]{0,10}\b(?:also|too|as well)\b"
-    r"|\b(?:also|even|both)\b[^.;,]{0,30}\b(?:in|with|under) eager\b",
+    r"|\b(?:also|even|both)\b[^.;,]{0,30}\b(?:in|with|under) eager\b|\bboth eager and\b[^.;]{0,40}\b(?:fail|crash|wrong|rais)"
+    r"|(?<!not )(?<!never )\b(?:same (?:\w+ )?(?:error|crash|failure|exception)|fails?|crash\w*|raises)\b[^.;,]{0,12}"
+    r"\b(?:in|with|under) (?:plain )?eager\b(?! (?:is|was|works?)\b)"
+    r"|(?<!_)\beager(?: mode)? (?:\w+ ){0,2}the same (?:\w+ )?(?:wrong|error|crash|failure|exception)"
+    r"|\bnot (?:specific|related|limited) to `?torch\.compile|\bwith and without `?torch\.compile",
     re.IGNORECASE,
 )
 _STATIC = re.compile(
@@ -95,6 +104,18 @@ def make_cases(
     ]
 
 
+def says_it_works(text: str) -> bool:
+    """Whether words such as "works" stand in a text, and none that say the opposite."""
+    is_good, is_bad = _judged(text)
+    return is_good and not is_bad
+
+
+def _judged(text: str) -> tuple[bool, bool]:
+    """(whether it says that something works, whether it says that it does not); "not ok" says only the second."""
+    plain = _NOT_GOOD.sub(" ", text)
+    return _GOOD.search(plain) is not None, plain != text or _BAD.search(plain) is not None
+
+
 def needs_runner(cases: Sequence[Found[DraftCase]]) -> bool:
     """Whether a case needs `repro.py` to change what the code of the report does."""
     return any(word in {"--backend", "--replace"} for case in cases for word in case.value.args) and any(
@@ -120,7 +141,7 @@ def _aot_eager(prose: Lines, blamed: str) -> Iterator[Found[DraftCase]]:
         for clause in re.split(r"[.;]\s|,\s(?:but|while)\s|\b(?:but|while|whereas)\b", line[:LONGEST_LINE]):
             if "aot_eager" not in clause:
                 continue
-            is_bad, is_good = _BAD.search(clause), _GOOD.search(clause)
+            is_good, is_bad = _judged(clause)
             if is_good and not is_bad:
                 yield found(
                     DraftCase("aot_eager", args, is_control=True),
@@ -144,7 +165,7 @@ def _static(tree: ast.Module, text: str, prose: Lines) -> Iterator[Found[DraftCa
     if not dynamic or text.count("dynamic=True") != 1:
         return
     case = DraftCase("static", ("--replace", "dynamic=True", "dynamic=False"), is_control=True)
-    line = next((number for number, said in prose if _STATIC.search(said[:LONGEST_LINE])), None)
+    line = next((number for number, said in prose if _STATIC.search(_NOT_GOOD.sub(" ", said[:LONGEST_LINE]))), None)
     if line is not None:
         yield found(case, "case-static", "the report says that static sizes work", line)
     elif len(dynamic) < len(compile_calls(tree)):
@@ -237,7 +258,7 @@ def _named(value: str) -> str:
 def _is_control(value: str, prose: Lines) -> bool:
     for _, line in prose:
         if re.search(rf"\b{re.escape(value)}\b", line[:LONGEST_LINE]):
-            is_bad, is_good = _BAD.search(line), _GOOD.search(line)
+            is_good, is_bad = _judged(line[:LONGEST_LINE])
             if is_bad and not is_good:
                 return False
     return value.lower() in _CONTROLS
@@ -252,7 +273,7 @@ def _of_commands(commands: Sequence[tuple[int, tuple[str, ...], str]]) -> Iterat
         if name in names:
             continue
         names.add(name)
-        works = bool(_GOOD.search(comment)) and not _BAD.search(comment)
+        works = says_it_works(comment)
         cases.append(
             found(DraftCase(name, words, is_control=works), "case-command", "a command line of the report", number)
         )

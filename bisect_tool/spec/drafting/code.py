@@ -155,7 +155,7 @@ def _after_future(repro: Repro) -> tuple[str, str]:
     for node in repro.tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             last = node.end_lineno or node.lineno
-    lines = repro.text.splitlines(keepends=True)
+    lines = re.findall(r"[^\n]*\n|[^\n]+", repro.text)
     return "".join(lines[:last]), "".join(lines[last:])
 
 

@@ -144,6 +144,8 @@ def _tied(tree: ast.Module) -> Iterator[str]:
     """What it uses of `torch.cuda` that a CPU has no counterpart for."""
     inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
+        if isinstance(node, ast.Assert) and "torch.cuda.is_available()" in ast.unparse(node.test):
+            yield "`assert torch.cuda.is_available()`"
         name = dotted(node) if isinstance(node, ast.Attribute) and id(node) not in inner else ""
         if name.startswith("torch.cuda.") and name not in HARMLESS:
             yield name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ class Offsets:
     """Where the nodes of a syntax tree stand in the text that it was made of."""
 
     def __init__(self, text: str) -> None:
-        self._lines = text.splitlines(keepends=True)
+        self._lines = re.findall(r"[^\n]*\n|[^\n]+", text)  # as Python counts lines; `splitlines` knows more ends
         self._starts = [0]
         for line in self._lines:
             self._starts.append(self._starts[-1] + len(line))
@@ -62,5 +63,5 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
 
 def shown_changes(before: str, after: str) -> list[str]:
     """The changed lines, `-` and `+` in front of them."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+    lines = difflib.unified_diff(before.split("\n"), after.split("\n"), lineterm="", n=0)
     return [line for line in lines if line[:1] in "+-" and not line.startswith(("+++", "---"))]

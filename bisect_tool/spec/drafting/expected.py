@@ -22,6 +22,7 @@ _ADVICE = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[a-z)'\"])\.(?:\s+[A-Z].*)?$")
 _MARGIN = re.compile(r"^\s*(?:\[rank\d+\]:|[#|>*•-]|\d+\.)?\s*")
+_QUOTED = re.compile(r"^(?:\w+(?: \w+)?:\s*)?`(?P<said>[^`]+)`\.?$")
 _VOLATILE = re.compile(
     r"0x[0-9a-f]+|(?<![\w.])[-+]?\d[\d_]*(?:\.\d+)*(?:e[-+]?\d+)?(?!\w)|/(?:[\w.+-]+/)+[\w.+-]*|\b(?:buf|arg|"
     r"primals|tangents|s|u|op|tmp)_?\d+(?:_\d+)?\b|\b[0-9a-f]{12,}\b",
@@ -173,6 +174,8 @@ def _after_tracebacks(lines: Sequence[tuple[int, str]], found: Sequence[Raised])
 
 def _on_a_line(line: str, number: int) -> Raised | None:
     text = _MARGIN.sub("", line[:LONGEST_LINE]).strip()
+    if quoted := _QUOTED.match(text):
+        text = quoted["said"]
     if text.startswith(("raise ", "except ", "assert ", "with ", "class ")):
         return None
     match = _RAISED.match(text)

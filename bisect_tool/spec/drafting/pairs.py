@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -31,6 +32,7 @@ class _Called:
     is_compiled: bool
     target: str
     arguments: tuple[str, ...]
+    given: str  # its arguments as they stand there
     goes_back: bool  # `.backward()` is called on what comes of it
 
 
@@ -46,7 +48,7 @@ def eager_and_compiled(tree: ast.Module) -> Iterator[Pair]:
         if call.goes_back and other.goes_back:
             names = zip(call.arguments, other.arguments, strict=False)
             yield from (Pair(after, f"{a}.grad", f"{b}.grad") for a, b in names if a != b)
-        elif call.target and other.target and call.target != other.target:
+        elif call.target and other.target and call.target != other.target and call.given == other.given:
             yield Pair(after, call.target, other.target)
 
 
@@ -60,6 +62,7 @@ def _calls(tree: ast.Module) -> Iterator[_Called]:
             function, is_compiled, call, goes_back = found
             yield _Called(
                 number, block.index(statement), statement, function, is_compiled, _target(statement), _argument_names(call),
+                _given(call),
                 goes_back or _backward_follows(block, statement),
             )  # fmt: skip
 
@@ -118,6 +121,12 @@ def _argument_names(call: ast.Call) -> tuple[str, ...]:
         if all(isinstance(a, ast.Name) for a in call.args)
         else ()
     )
+
+
+def _given(call: ast.Call) -> str:
+    """The arguments as text; of drawn ones no two are the same."""
+    text = ", ".join(ast.unparse(one) for one in (*call.args, *call.keywords))
+    return f"{text} at {call.lineno}" if re.search(r"\brand|\bempty", text) else text
 
 
 def _backward_follows(block: Sequence[ast.stmt], statement: ast.stmt) -> bool:

@@ -48,6 +48,7 @@ class Report:
     opened: date | None = None
     repository: str | None = None
     is_script: bool = False
+    code: str | None = None  # of a script: as it stands in its file
 
     @property
     def text(self) -> str:
@@ -67,9 +68,10 @@ def read_report(
 ) -> Report:
     """The report of a text as it was written; `title` and `name` are made of the text when they are not given."""
     plain = plain_text(text)
+    code = text.replace("\r\n", "\n").replace("\r", "\n") if is_script else None
     lines = tuple((plain if is_script else _without_tags(plain)).split("\n"))
     title = one_line(title) or ("" if is_script else _title_in(lines))
-    return Report(title, lines, slug(name) or slug(title) or "report", address, opened, repository, is_script)
+    return Report(title, lines, slug(name) or slug(title) or "report", address, opened, repository, is_script, code)
 
 
 def plain_text(text: str) -> str:

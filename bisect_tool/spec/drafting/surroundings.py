@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from bisect_tool.spec.drafting.cases import says_it_works
 from bisect_tool.spec.drafting.finding import Found, default, found, guessed
 from bisect_tool.spec.drafting.report import LONGEST_LINE
 from bisect_tool.spec.meaning import OURS
@@ -152,10 +153,18 @@ def find_environment(lines: Sequence[tuple[int, str]]) -> Found[Mapping[str, str
     """The variables of the command lines that run a script, and of `export` lines."""
     variables: dict[str, str] = {}
     first: int | None = None
+    has_command = False
     for number, line in lines:
         text = line.strip()[:LONGEST_LINE].strip("`")
         pairs = [(match["name"], match["value"]) for match in [_EXPORT.match(text)] if match]
-        if command := _COMMAND.match(text):
+        # Of several commands the first one that is not said to work: a working one shows how not to see the failure.
+        if (
+            not has_command
+            and (command := _COMMAND.match(text))
+            and command["variables"]
+            and not says_it_works(command["comment"] or "")
+        ):
+            has_command = True
             pairs += _ASSIGNED.findall(command["variables"])
         for name, value in pairs:
             if not _ADVICE.match(name) and not OURS.match(name):

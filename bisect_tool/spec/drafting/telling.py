@@ -29,7 +29,7 @@ def summary(draft: Draft, folder: str, files: Collection[str]) -> Iterator[str]:
         yield f"later: {draft.span.advice}"
     yield ""
     yield f"written: {', '.join(f'{folder}/{name}' for name in files)}"
-    yield f"next: read {folder}/spec.yaml, then `bisect check {folder}` and `bisect run {folder}`"
+    yield f"next: read {folder}/spec.yaml, then `bisect try {folder}` and `bisect run {folder}`"
 
 
 def _rows(draft: Draft) -> Iterator[tuple[str, str, str]]:
@@ -58,10 +58,11 @@ def _span(draft: Draft) -> str:
 
 
 def _changes(draft: Draft) -> Iterator[str]:
-    if not draft.changes:
+    if not draft.changes and not draft.reasons:
         return
     yield ""
-    yield f"changed in {REPORT if draft.runs_in_runner else SCRIPT} ({', '.join(_why(one) for one in draft.reasons)}):"
+    file, why = REPORT if draft.runs_in_runner else SCRIPT, ", ".join(_why(one) for one in draft.reasons)
+    yield f"changed in {file} ({why}){':' if draft.changes else ''}"
     yield from (f"  {line}" for line in draft.changes[:_MOST_CHANGES])
     if len(draft.changes) > _MOST_CHANGES:
         yield f"  … and {len(draft.changes) - _MOST_CHANGES} more lines"

@@ -112,9 +112,12 @@ class Failed:
     what: str
     where: str | None = None
     advice: str = ""
+    is_of_host: bool = False
 
     def error(self) -> Exception:
         """The exception again."""
+        if self.kind == BuildUnusable.__name__:
+            return BuildUnusable(self.what, is_of_host=self.is_of_host)
         if self.kind in _PLAIN:
             return _PLAIN[self.kind](self.what)
         kind = getattr(errors, self.kind, None)
@@ -129,7 +132,7 @@ _PLAIN: dict[str, type[Exception]] = {kind.__name__: kind for kind in (BuildUnus
 def failed(error: BaseException, host: str) -> Failed:
     """What was raised on `host`, as it travels. What nobody foresaw is a fault of the machine."""
     if type(error).__name__ in _PLAIN:
-        return Failed(type(error).__name__, str(error))
+        return Failed(type(error).__name__, str(error), is_of_host=getattr(error, "is_of_host", False))
     if isinstance(error, BisectError):
         where = f"{error.where} on {host}" if error.where else f"the node {host}"
         return Failed(type(error).__name__, error.what, where, error.advice)

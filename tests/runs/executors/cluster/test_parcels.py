@@ -28,6 +28,13 @@ def test_what_a_job_may_end_with_is_the_same_on_the_driver(error: Exception) -> 
     assert (type(again), str(again)) == (type(error), str(error))
 
 
+def test_a_node_that_cannot_use_a_build_says_nothing_about_other_hosts() -> None:
+    for said in (BuildUnusable("no GPU code", is_of_host=True), BuildUnusable("no wheel")):
+        again = pickle.loads(pickle.dumps(failed(said, "gpu-7"))).error()
+        assert isinstance(again, BuildUnusable)
+        assert again.is_of_host == said.is_of_host
+
+
 @pytest.mark.parametrize("kind", [DiskFull, DownloadFailed, MachineFault])
 def test_an_error_of_ours_says_on_which_node_it_was(kind: type[BisectError]) -> None:
     error = failed(kind("no space", where="/cache", advice="make room"), "gpu-7").error()
