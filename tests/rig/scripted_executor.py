@@ -44,7 +44,7 @@ from bisect_tool.runs.executors import (
     SlotsJoined,
     Told,
 )
-from bisect_tool.runs.executors.holding import hold
+from bisect_tool.runs.executors.slotted.holding import hold
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.spending import Ledger

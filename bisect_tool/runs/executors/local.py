@@ -28,8 +28,8 @@ from bisect_tool.runs.executors import (
     RunTrial,
     SlotLost,
 )
-from bisect_tool.runs.executors.holding import hold
 from bisect_tool.runs.executors.slotted.first import First
+from bisect_tool.runs.executors.slotted.holding import hold
 from bisect_tool.runs.executors.slotted.threads import SlotThreads
 from bisect_tool.runs.gpu_watch import GpuWatch, Shared
 from bisect_tool.runs.gpus import GpuLost

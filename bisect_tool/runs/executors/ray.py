@@ -39,7 +39,7 @@ from bisect_tool.runs.executors.cluster.calls import Calls, Gone, HeldThere
 from bisect_tool.runs.executors.cluster.connection import Broken
 from bisect_tool.runs.executors.cluster.nodes import Change, Cluster, Node, shared_out
 from bisect_tool.runs.executors.cluster.parcels import OpenedThere, OpenOrder, RanThere, Unknown, travelling, unpack
-from bisect_tool.runs.executors.holding import hold
+from bisect_tool.runs.executors.slotted.holding import hold
 from bisect_tool.runs.executors.slotted.threads import SlotThreads
 from bisect_tool.runs.nvml import open_nvml
 from bisect_tool.runs.slots import ONE_AT_A_TIME, compares_numbers

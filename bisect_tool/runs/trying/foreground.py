@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -22,31 +22,45 @@ def run_in_foreground(words: Sequence[str], environ: Mapping[str, str], folder: 
     Ctrl-C is for the child alone. When this process is told to end, `ending` is what the child is sent: an interactive
     shell takes no notice of SIGTERM.
     """
-    try:
-        child = subprocess.Popen(list(words), env=dict(environ), cwd=folder)
-    except FileNotFoundError:
-        print(f"bisect: {words[0]}: there is no such command in this environment", file=sys.stderr)  # noqa: T201
-        return NOT_FOUND
-    except OSError as error:
-        print(f"bisect: {words[0]}: {error.strerror}", file=sys.stderr)  # noqa: T201
-        return NOT_EXECUTABLE
-    with _deferring(child, ending), _terminal():
-        status = child.wait()
+    with _deferring(ending) as follow:
+        try:
+            child = subprocess.Popen(list(words), env=dict(environ), cwd=folder)
+        except FileNotFoundError:
+            print(f"bisect: {words[0]}: there is no such command in this environment", file=sys.stderr)  # noqa: T201
+            return NOT_FOUND
+        except OSError as error:
+            print(f"bisect: {words[0]}: {error.strerror}", file=sys.stderr)  # noqa: T201
+            return NOT_EXECUTABLE
+        follow(child)
+        with _terminal():
+            status = child.wait()
     return status if status >= 0 else SIGNALLED - status
 
 
 @contextmanager
-def _deferring(child: subprocess.Popen[bytes], ending: signal.Signals) -> Iterator[None]:
+def _deferring(ending: signal.Signals) -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """Signals are for the child, also those that come while it is being started; gives whom to tell of the child."""
+    children: list[subprocess.Popen[bytes]] = []
+    missed: list[int] = []
+
     def nothing(_number: int, _frame: FrameType | None) -> None: ...
 
-    def hand_on(_number: int, _frame: FrameType | None) -> None:
-        child.send_signal(ending)
+    def hand_on(number: int, _frame: FrameType | None) -> None:
+        if not children:
+            missed.append(number)
+        for child in children:
+            child.send_signal(ending)
+
+    def follow(child: subprocess.Popen[bytes]) -> None:
+        children.append(child)
+        if missed:
+            child.send_signal(ending)
 
     # Functions and not SIG_IGN, which a child would inherit.
     wanted = {**dict.fromkeys(_ITS_OWN, nothing), **dict.fromkeys(_HANDED_ON, hand_on)}
     before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
     try:
-        yield
+        yield follow
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

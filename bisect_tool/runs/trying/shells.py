@@ -28,10 +28,10 @@ def start_of(shell: str, label: str, folder: Path, *, is_interactive: bool) -> S
     plain = "".join(character for character in label if character.isalnum() or character in " .+_-:,")
     match Path(shell).name:
         case "bash":
-            rc = _written(folder / "bashrc", f"PS1='({plain}) \\w \\$ '\n")
+            rc = _written(folder / "bashrc", f"PS1='({plain}) \\W \\$ '\n")
             return Start((shell, "--noprofile", "--rcfile", str(rc), "-i"), {})
         case "zsh":
-            _written(folder / ".zshrc", f"PROMPT='({plain}) %~ %# '\n")
+            _written(folder / ".zshrc", f"PROMPT='({plain}) %1~ %# '\n")
             return Start((shell, "-i"), {"ZDOTDIR": str(folder)})
         case "fish":
             prompt = f"function fish_prompt; echo -n '({plain}) '(prompt_pwd)'> '; end"

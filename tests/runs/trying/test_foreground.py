@@ -26,6 +26,7 @@ def test_the_status_is_that_of_a_shell(tmp_path: Path, capfd: pytest.CaptureFixt
 
 def test_whoever_is_told_to_end_ends_the_program(tmp_path: Path) -> None:
     parent = os.getpid()
+    # The signal comes at once, maybe before the program is known here.
     assert ran(tmp_path, "sh", "-c", f"kill -TERM {parent}; exec sleep 60") == 128 + signal.SIGTERM
     assert ran(tmp_path, "sh", "-c", f"trap 'exit 4' INT; kill -INT {parent}; kill -INT $$; sleep 60") == 4
 
@@ -33,8 +34,8 @@ def test_whoever_is_told_to_end_ends_the_program(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("shell", "words", "file", "text"),
     [
-        ("/bin/bash", ("--noprofile", "--rcfile", "bashrc", "-i"), "bashrc", "PS1='(toy 1.0) \\w \\$ '\n"),
-        ("/usr/bin/zsh", ("-i",), ".zshrc", "PROMPT='(toy 1.0) %~ %# '\n"),
+        ("/bin/bash", ("--noprofile", "--rcfile", "bashrc", "-i"), "bashrc", "PS1='(toy 1.0) \\W \\$ '\n"),
+        ("/usr/bin/zsh", ("-i",), ".zshrc", "PROMPT='(toy 1.0) %1~ %# '\n"),
         ("/bin/dash", ("-i",), "shrc", "PS1='(toy 1.0) $ '\n"),
     ],
 )
