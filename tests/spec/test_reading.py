@@ -10,7 +10,8 @@ from bisect_tool.spec.reading import load_all
 from tests.spec.specs import CHANNELS, GOOD, mistakes, read_one, refusal, write_spec
 
 TOP_KEYS = (
-    "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `look_at`, `device`, `python`, `base`, `as_is`, "
+    "`name`, `title`, `issue`, `package`, `source`, `channel`, `variant`, `from`, `to`, `look_at`, `device`, `python`, "
+    "`base`, `as_is`, "
     "`requires`, `hold`, `script`, `command`, `files`, `env`, `flaky`, `warm`, `share_caches`, `timeout`, `cases`, "
     "`failures` or `metrics`"
 )
