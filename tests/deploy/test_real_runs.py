@@ -6,15 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tests.deploy.schemas import DEPLOY, ROOT
 from tests.image.toys import Toys
-
-pytestmark = pytest.mark.skipif(find_spec("bisect_tool.cli.batch") is None, reason="`bisect batch` is not here yet")
 
 
 @pytest.fixture

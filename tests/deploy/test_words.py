@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from importlib.util import find_spec
 
-import pytest
 from click.testing import CliRunner
 
 from bisect_tool.cli import cli
@@ -15,7 +13,6 @@ from tests.deploy.schemas import DEPLOY, documents, pods
 OWN = {"BISECT_SPECS", "BISECT_OUT", "BISECT_PROGRAM", "BISECT_REQUEUES"}  # variables of the Slurm script itself
 
 
-@pytest.mark.skipif(find_spec("bisect_tool.cli.batch") is None, reason="`bisect batch` is not here yet")
 def test_every_option_that_is_used_is_one_of_batch() -> None:
     (job,), (rayjob,) = (documents(DEPLOY / name) for name in ("kubernetes/batch.yaml", "ray/rayjob.yaml"))
     scripts = [(DEPLOY / name).read_text() for name in ("slurm/bisect-batch.sbatch", "action/run")]
@@ -34,7 +31,6 @@ def test_every_option_that_is_used_is_one_of_batch() -> None:
     assert {option for option in used if not re.search(rf"{option}\b(?!-)", known)} == set()
 
 
-@pytest.mark.skipif("store" not in Settings.__dataclass_fields__, reason="`--store` is not here yet")
 def test_every_variable_that_is_set_is_a_setting() -> None:
     files = [DEPLOY / "kubernetes" / "batch.yaml", DEPLOY / "ray" / "rayjob.yaml"]
     templates = [template for path in files for document in documents(path) for _, template in pods(document)]
