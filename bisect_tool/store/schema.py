@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from bisect_tool.errors import CacheTooNew
 
 MIGRATIONS = Path(__file__).with_name("migrations")
-NEWEST = "0004"
+NEWEST = "0008"
 _LOCK = 7_402_159_936_114_503_981  # of this tool, among the advisory locks of a PostgreSQL database
 
 

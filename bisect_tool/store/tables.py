@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Column, Float, Index, Integer, MetaData, String, Table, Text, UniqueConstraint
+from sqlalchemy import JSON, Column, Float, Index, Integer, String, Table, Text, UniqueConstraint
 
-metadata = MetaData(naming_convention={
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "pk": "pk_%(table_name)s",
-})  # fmt: skip
-
-
-def _text(length: int) -> String:
-    """Text of any length. SQLite does not look at the length; what databases were made with stays the same there."""
-    return String(length).with_variant(Text(), "postgresql")
-
+from bisect_tool.store.shape import metadata
+from bisect_tool.store.shape import text_of as _text
 
 # What a result depends on: the content of the repro, the case, the content of the wheel, the setting (interpreter, extra
 # requirements, base) and the kind of device.

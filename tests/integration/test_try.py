@@ -114,7 +114,8 @@ def test_a_shell_on_a_terminal_names_the_build_and_takes_ctrl_c(place: Place) ->
     screen.type("python -c 'import toy; print(\"is\", toy.__version__)'\n")
     screen.wait_for(r"is 1\.1\r\n")
     screen.wait_for(r"\(toy 1\.1\)")
-    screen.type("echo started; sleep 600\n")
+    # From inside the command: a shell that is still starting one may swallow the signal.
+    screen.type("sh -c 'echo started; exec sleep 600'\n")
     screen.wait_for(r"started\r\n")
     screen.type("\x03")
     screen.wait_for(r"\(toy 1\.1\)")  # the command is gone, the shell is not

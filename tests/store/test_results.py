@@ -20,12 +20,13 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.exc import PendingRollbackError
 
 from bisect_tool.errors import CacheBroken, CacheNotWritable, CacheTooNew, DiskFull
-from bisect_tool.store import faults, tables
+from bisect_tool.store import faults, service_tables, tables
 from bisect_tool.store.address import StoreAddress, file_address
 from bisect_tool.store.database import Database
 from bisect_tool.store.hosts import host_kind
 from bisect_tool.store.results import Results, StoredTrial, Subject, open_results
 from bisect_tool.store.schema import MIGRATIONS, NEWEST, bring_up_to_date
+from bisect_tool.store.shape import metadata
 
 SUBJECT = Subject("sha256:abc", "setting", "cpu")
 TRIAL = StoredTrial(
@@ -188,15 +189,16 @@ def test_a_commit_is_on_the_disk(path: Path) -> None:
 
 
 def test_the_migrations_make_the_tables(empty: StoreAddress) -> None:
+    assert {tables.trials, service_tables.questions} <= set(metadata.tables.values())
     with opened(empty) as results, results.database.engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), tables.metadata) == []
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
 
 
 def test_the_newest_schema_is_the_last_migration() -> None:
     assert ScriptDirectory(str(MIGRATIONS)).get_current_head() == NEWEST
 
 
-@pytest.mark.parametrize("statement", range(1, 60, 4))
+@pytest.mark.parametrize("statement", range(1, 120, 8))
 def test_a_making_that_was_cut_off_at_any_statement(path: Path, statement: int) -> None:
     engine = create_engine(f"sqlite:///{path}")
     left = iter(range(1, statement))
@@ -220,7 +222,7 @@ def test_a_database_of_a_newer_version(path: Path) -> None:
         pass
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(CacheTooNew, match="has schema 9999, this version knows schemas up to 0004"), opened(path):
+    with pytest.raises(CacheTooNew, match="has schema 9999, this version knows schemas up to 0008"), opened(path):
         pass
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from alembic import context
 
-from bisect_tool.store.tables import metadata
+from bisect_tool.store import service_tables, tables  # noqa: F401  they fill it
+from bisect_tool.store.shape import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

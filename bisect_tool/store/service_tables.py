@@ -1,0 +1,210 @@
+"""The tables of the service, in the same database as the results. A change here needs a migration in `migrations/versions/`.
+
+Times are those of the clock of the database, in seconds since 1970.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import JSON, Column, Float, Index, Integer, LargeBinary, String, Table, Text, UniqueConstraint
+
+from bisect_tool.store.shape import metadata, text_of
+
+# What was asked: a spec with its files. `digest` is that of the content, so that asking twice is asking once; `run` is the run
+# whose report is the answer, `repro` what the trials are stored under.
+questions = Table(
+    "questions",
+    metadata,
+    Column("id", String(24), primary_key=True),
+    Column("digest", String(64), nullable=False),
+    Column("name", text_of(100), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("package", text_of(100), nullable=False),
+    Column("channel", text_of(100), nullable=False),
+    Column("issue", Text),
+    Column("spec", Text, nullable=False),
+    Column("repro", String(64), nullable=False),
+    Column("owner", text_of(100), nullable=False),
+    Column("source", Text),
+    Column("state", String(16), nullable=False),
+    Column("outcome", String(32)),
+    Column("run", String(32)),
+    Column("error", JSON),
+    Column("submitted", Float, nullable=False),
+    Column("changed", Float, nullable=False),
+    UniqueConstraint("digest"),
+    Index(None, "state", "changed"),
+    Index(None, "package", "changed"),
+    Index(None, "repro"),
+    Index(None, "run"),
+)
+
+question_files = Table(
+    "question_files",
+    metadata,
+    Column("question", String(24), primary_key=True),
+    Column("path", text_of(300), primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
+
+# Work on a question. `lease` is of the one taking that works on it now, `beat` its last sign of life; `cancel` is 1 when
+# somebody wants it to end. `attempts` counts those that a fault of the machine ended.
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("question", String(24), nullable=False),
+    Column("purpose", String(16), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("lane", text_of(100), nullable=False),
+    Column("owner", text_of(100), nullable=False),
+    Column("queued", Float, nullable=False),
+    Column("not_before", Float, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("cancel", Integer, nullable=False),
+    Column("lease", String(64)),
+    Column("worker", String(32)),
+    Column("beat", Float),
+    Column("span", Float),
+    Column("started", Float),
+    Column("ended", Float),
+    Column("run", String(32)),
+    Column("outcome", String(32)),
+    Column("error", JSON),
+    Index(None, "state", "lane"),
+    Index(None, "question"),
+    Index(None, "owner", "started"),
+)
+
+# What happened during the work on a question, for whoever watches it.
+job_events = Table(
+    "job_events",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("question", String(24), nullable=False),
+    Column("job", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("kind", String(40), nullable=False),
+    Column("body", JSON, nullable=False),
+    Index(None, "question", "id"),
+    sqlite_autoincrement=True,  # who has read up to an id misses nothing, also after old ones were removed
+)
+
+workers = Table(
+    "workers",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("lanes", JSON, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("about", Text, nullable=False),
+    Column("done", Integer, nullable=False),
+    Column("started", Float, nullable=False),
+    Column("beat", Float, nullable=False),
+    Column("span", Float, nullable=False),
+)
+
+# Who may do what; of a token only the digest is kept. `seconds_a_day` is how long workers work for it, None:
+# without a bound.
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("name", text_of(100), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("scopes", JSON, nullable=False),
+    Column("seconds_a_day", Float),
+    Column("created", Float, nullable=False),
+    Column("expires", Float),
+    Column("revoked", Float),
+    UniqueConstraint("name"),
+    UniqueConstraint("digest"),
+)
+
+# Every failure of the last report of a question, and the words that find it.
+found_failures = Table(
+    "found_failures",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run", String(32), nullable=False),
+    Column("repro", String(64), nullable=False),
+    Column("spec", text_of(100), nullable=False),
+    Column("package", text_of(100), nullable=False),
+    Column("device", text_of(100), nullable=False),
+    Column("failure", text_of(100), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("entry", JSON, nullable=False),
+    Column("ended", String(32), nullable=False),
+    Index(None, "run"),
+    Index(None, "repro"),
+)
+
+failure_words = Table(
+    "failure_words",
+    metadata,
+    Column("word", text_of(100), primary_key=True),
+    Column("found", Integer, primary_key=True),
+)
+
+# What is told to others: a comment on an issue, a call of a webhook. `key` says what it is about, so that nothing
+# is sent twice.
+posts = Table(
+    "posts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("key", String(64), nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("address", Text, nullable=False),
+    Column("question", String(24), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("remote", Text),
+    Column("attempts", Integer, nullable=False),
+    Column("not_before", Float, nullable=False),
+    Column("made", Float, nullable=False),
+    Column("sent", Float),
+    Column("error", Text),
+    UniqueConstraint("key"),
+    Index(None, "state", "not_before"),
+    Index(None, "question"),
+)
+
+# Deliveries of GitHub that have been taken care of: it sends some twice.
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("id", text_of(100), primary_key=True),
+    Column("received", Float, nullable=False),
+    Column("outcome", Text, nullable=False),
+)
+
+# The newest build of a channel that has been noticed.
+watched = Table(
+    "watched",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("package", text_of(100), nullable=False),
+    Column("channel", text_of(100), nullable=False),
+    Column("newest", Text),
+    Column("polled", Float),
+    Column("error", Text),
+    UniqueConstraint("package", "channel"),
+)
+
+# Old answers that were found again, or not.
+reviews = Table(
+    "reviews",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("question", String(24), nullable=False),
+    Column("job", Integer, nullable=False),
+    Column("of_run", String(32), nullable=False),
+    Column("run", String(32)),
+    Column("picked", Float, nullable=False),
+    Column("ended", Float),
+    Column("verdict", String(16)),
+    Column("detail", JSON),
+    UniqueConstraint("job"),
+    Index(None, "question"),
+)
