@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import psutil
 from sqlalchemy import func, select
 
-from bisect_tool.service.question import Asker, JobState, QuestionState, Submission
+from bisect_tool.service.question import Asker, JobState, Question, QuestionState, Submission
 from bisect_tool.service.questions import Questions
 from bisect_tool.store import tables
 from bisect_tool.store.database import Database
@@ -119,7 +119,7 @@ class Soak:
             assert time.monotonic() < deadline, [(one.id, one.state, one.error) for one in self._not_answered()]
             time.sleep(0.2)
 
-    def _not_answered(self) -> list[object]:
+    def _not_answered(self) -> list[Question]:
         found = [self.questions.get(number) for number in self.asked]
         return [one for one in found if one is not None and one.state is not QuestionState.ANSWERED]
 
