@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 
 import psutil
+import pytest
 
 from bisect_tool.service.event_log import EventLog
 from bisect_tool.service.question import Asker, QuestionState, Submission
@@ -34,6 +35,7 @@ def until(process: subprocess.Popen[str], is_so: Callable[[], bool]) -> None:
     raise AssertionError("it takes too long")
 
 
+@pytest.mark.parametrize("address", ["postgresql"], indirect=True)
 def test_a_worker_is_killed_and_another_one_goes_on(place: Place, address: StoreAddress, database: Database) -> None:
     place.publish(history(6, failing([3, 4, 5])))
     place.extra["BISECT_STORE"] = address.url.render_as_string(hide_password=False)
@@ -61,6 +63,7 @@ def test_a_worker_is_killed_and_another_one_goes_on(place: Place, address: Store
     assert "job 1: exact" in ran.err
 
 
+@pytest.mark.parametrize("address", ["sqlite"], indirect=True)
 def test_a_worker_ends_when_it_is_asked_to(place: Place, address: StoreAddress, database: Database) -> None:
     place.extra["BISECT_STORE"] = address.url.render_as_string(hide_password=False)
     worker = place.start("worker", "--at-once", "2", "--lanes", "cpu")
