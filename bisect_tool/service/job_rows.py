@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, case, func, insert, select, update
 
-from bisect_tool.service.event_log import add_events
+from bisect_tool.service.event_log import add_events, prune_events
 from bisect_tool.service.question import ANSWERING, Asker, Job, JobState, Purpose, Question, QuestionState
 from bisect_tool.store.database import Database
 from bisect_tool.store.service_tables import jobs, questions
@@ -101,6 +101,7 @@ def end_job(
     now = job_at(connection, job.id)
     body = {"state": state, "outcome": now.outcome, "run": now.run, "error": now.error}
     add_events(database, connection, job.question, job.id, [("job_ended", body)])
+    prune_events(connection, job.question)
 
 
 def seconds_used() -> Any:

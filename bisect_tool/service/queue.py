@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select, update
 
-from bisect_tool.service.event_log import add_events, prune_events
+from bisect_tool.service.event_log import add_events
 from bisect_tool.service.job_rows import (
     JOBS,
     Work,
@@ -102,6 +102,14 @@ class Queue:
         """Give a sign of life; True when the job is to end. Raises `JobLost`."""
         return self.tell(taken, ())
 
+    def look(self, taken: Taken) -> bool:
+        """Whether the job is to end; costs less than a sign of life, and is none. Raises `JobLost`."""
+        columns = select(jobs.c.cancel, jobs.c.lease, jobs.c.state).where(jobs.c.id == taken.job.id)
+        row = self.database.read(lambda connection: connection.execute(columns).first())
+        if row is None or (row.lease, row.state) != (taken.lease, JobState.RUNNING):
+            raise JobLost(taken.job.question)
+        return bool(row.cancel)
+
     def tell(self, taken: Taken, news: Sequence[News]) -> bool:
         """Store events of a job, as a sign of life: see `beat`. Raises `JobLost`."""
 
@@ -125,7 +133,6 @@ class Queue:
             self._end(connection, taken, JobState.DONE, {"run": run, "outcome": outcome, "error": None})
             if taken.job.purpose is not Purpose.VERIFY:
                 self._cancel_overtaken(connection, taken.job)
-            prune_events(connection, taken.job.question)
 
         self._ending(change, taken)
 
@@ -278,7 +285,7 @@ class Queue:
     def _cancel_overtaken(self, connection: Connection, by: Job) -> None:
         """Nobody needs an old answer found again, or new builds looked at, of which there is a newer answer."""
         for job in open_jobs(connection, by.question):
-            if job.purpose in {Purpose.WATCH, Purpose.VERIFY} and job.id < by.id:
+            if job.purpose in {Purpose.WATCH, Purpose.VERIFY} and job.queued <= (by.started or by.queued):
                 self._cancel(connection, job)
 
 

@@ -32,6 +32,7 @@ questions = Table(
     Column("submitted", Float, nullable=False),
     Column("changed", Float, nullable=False),
     UniqueConstraint("digest"),
+    Index(None, "changed"),
     Index(None, "state", "changed"),
     Index(None, "package", "changed"),
     Index(None, "repro"),
@@ -79,7 +80,7 @@ jobs = Table(
     Column("error", JSON),
     Index(None, "state", "lane"),
     Index(None, "question"),
-    Index(None, "owner", "started"),
+    Index(None, "started"),
 )
 
 # What happened during the work on a question, for whoever watches it.

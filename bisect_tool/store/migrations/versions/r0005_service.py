@@ -38,6 +38,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_questions"),
         sa.UniqueConstraint("digest", name="uq_questions_digest"),
     )
+    op.create_index("ix_questions_changed", "questions", ["changed"])
     op.create_index("ix_questions_package_changed", "questions", ["package", "changed"])
     op.create_index("ix_questions_repro", "questions", ["repro"])
     op.create_index("ix_questions_run", "questions", ["run"])
@@ -77,7 +78,7 @@ def upgrade() -> None:
         sa.Column("error", sa.JSON()),
         sa.PrimaryKeyConstraint("id", name="pk_jobs"),
     )
-    op.create_index("ix_jobs_owner_started", "jobs", ["owner", "started"])
+    op.create_index("ix_jobs_started", "jobs", ["started"])
     op.create_index("ix_jobs_question", "jobs", ["question"])
     op.create_index("ix_jobs_state_lane", "jobs", ["state", "lane"])
     op.create_table(
