@@ -7,7 +7,6 @@ import errno
 import logging
 import signal
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,8 +17,10 @@ from bisect_tool.environments.locks import exclusive
 from bisect_tool.errors import PortTaken, SettingError
 from bisect_tool.runs.workshop import Workshop
 from bisect_tool.service.app import make_app
+from bisect_tool.service.crew import Crew
 from bisect_tool.service.event_log import EventLog
 from bisect_tool.service.feed import Feed
+from bisect_tool.service.lanes import chosen_lanes
 from bisect_tool.service.log_lines import set_up_log
 from bisect_tool.service.questions import Questions
 from bisect_tool.service.queue import Queue
@@ -115,21 +116,21 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def hands(workshop: Workshop, count: int) -> Iterator[Stop]:
-    """So many workers in threads of this process; at the end they give back what they have not finished."""
-    stop = Stop()
-    threads = [threading.Thread(target=_work, args=(workshop, stop), name=f"worker {n + 1}") for n in range(count)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield stop
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
+    """So many workers in threads of this process; at the end they give back what they have not finished.
 
-
-def _work(workshop: Workshop, stop: Stop) -> None:
-    pass
+    They wait longer for the database than a request does: they have a connection to it of their own.
+    """
+    if not count:
+        yield Stop()
+        return
+    with workshop.results(_LOG.warning) as results:
+        crew = Crew(workshop, results.database, chosen_lanes(None, workshop.environ), count, tell=_LOG.info)
+        crew.start()
+        try:
+            yield crew.stop
+        finally:
+            crew.stop.set()
+            crew.join()
 
 
 def listen(host: str, port: int) -> socket.socket:

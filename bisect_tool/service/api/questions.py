@@ -28,7 +28,7 @@ from bisect_tool.service.services import Services
 from bisect_tool.service.tokens import Scope
 
 router = APIRouter(tags=["questions"])
-_CURSOR = r"^0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,3}-q[0-9a-f]{20}$"
+_CURSOR = r"^0x[01]\.[0-9a-f]{1,13}p\+[0-9]{1,2}-q[0-9a-f]{20}$"
 _FILE = {"type": "string", "format": "binary"}
 _FORM_SCHEMA = {
     "type": "object",
