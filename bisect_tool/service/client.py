@@ -161,7 +161,7 @@ class NotThere(ServerRefused):
 
 
 def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a stream as soon as each is whole, without their ends (`\\n` or `\\r\\n`, wherever a piece ends)."""
+    """The lines of a stream as soon as each is whole, without their ends: one or two characters, wherever a piece ends."""
     rest = b""
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")
