@@ -6,11 +6,12 @@ import re
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
+from typing import IO
 
 
 @dataclass(slots=True)
@@ -27,6 +28,11 @@ class Server:
         return self.process.wait(seconds)
 
 
+def _read(stream: IO[str], take: Callable[[str], object]) -> None:
+    for line in stream:
+        take(line)
+
+
 @contextmanager
 def server(command: list[str], environ: Mapping[str, str], folder: Path) -> Iterator[Server]:
     """Start `command`, which ends in `serve` and its options; killed at the end if it is still there."""
@@ -38,10 +44,8 @@ def server(command: list[str], environ: Mapping[str, str], folder: Path) -> Iter
     assert process.stderr is not None
     log: list[str] = []
     lines: Queue[str] = Queue()
-    readers = [
-        threading.Thread(target=lambda: [lines.put(line) for line in process.stdout or ()], daemon=True),
-        threading.Thread(target=lambda: log.extend(process.stderr or ()), daemon=True),
-    ]
+    takers = ((process.stdout, lines.put), (process.stderr, log.append))
+    readers = [threading.Thread(target=_read, args=one, daemon=True) for one in takers]
     for reader in readers:
         reader.start()
     try:
