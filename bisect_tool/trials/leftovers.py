@@ -9,7 +9,11 @@ from pathlib import Path
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder that a trial could write, also when it has taken the permission to do so away."""
+    """Remove a folder that a trial could write, also when it has taken the permission to do so away, or made it a link."""
+    if folder.is_symlink():
+        with suppress(OSError):
+            folder.unlink()
+        return
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
         for path, _, _ in os.walk(folder):
