@@ -99,3 +99,28 @@ def write_anew(path: Path, content: str, errors: str = "backslashreplace") -> No
     path.unlink(missing_ok=True)
     with path.open("x", encoding="utf-8", errors=errors) as file:
         file.write(content)
+
+
+def write_left(folder: Path, name: str, content: str) -> None:
+    """Write the file `name` (relative) in `folder`, whose owner may still be at work there: no step of the way is a link.
+
+    Raises `OSError`, also when there is one.
+    """
+    *parents, last = PurePosixPath(name).parts
+    if ".." in (*parents, last) or name.startswith("/"):
+        raise FileNotFoundError(2, "not a name inside the folder", name)
+    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in parents:
+            with suppress(FileExistsError):
+                os.mkdir(part, dir_fd=at)
+            inner = os.open(part, _STEP | os.O_DIRECTORY, dir_fd=at)
+            os.close(at)
+            at = inner
+        with suppress(FileNotFoundError):
+            os.unlink(last, dir_fd=at)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(last, flags, 0o644, dir_fd=at), "w", encoding="utf-8", errors="replace") as file:
+            file.write(content)
+    finally:
+        os.close(at)

@@ -25,6 +25,8 @@ from typing import Any
 
 import psutil
 
+from bisect_tool.environments.sandbox import Sandbox, View, own_interpreter
+from bisect_tool.environments.sandbox_walls import IN_MEMORY
 from bisect_tool.errors import MachineFault
 from bisect_tool.stopping import Stop
 from bisect_tool.trials.capture import Capture
@@ -87,6 +89,11 @@ class Walls:
     def as_order(self) -> dict[str, object]:
         """What the supervisor has to know of it."""
         return {"is_walled": True, "in_memory": list(self.in_memory)}
+
+
+def walls_of(sandbox: Sandbox, view: View) -> Walls:
+    """The walls of a process with this view, whose supervisor is the first process inside."""
+    return Walls(tuple(sandbox.words(view, "--as-pid-1", "--die-with-parent")), own_interpreter(), IN_MEMORY)
 
 
 # Starts a supervisor on these ends; gives what waits for its end, and kills it when that takes too long.
@@ -205,8 +212,8 @@ def run_process(
 
     `mark` is a word that no other process on this machine carries; `limits` is what it may take. With `walls` it runs in that
     sandbox, and the pid that is told is one of there; `start` is how its supervisor is started, if not by `walls` or afresh.
-    Raises `OSError` when the command cannot be started, `MachineFault` when this machine cannot start anything, `Cancelled` when
-    another thread has set `stop`. On Ctrl-C and when it is stopped, nothing of the process is left behind.
+    Raises `OSError` when the command cannot be started, `MachineFault` when this machine cannot start anything, `Cancelled`
+    when another thread has set `stop`. On Ctrl-C and when it is stopped, nothing of the process is left behind.
     """
     stop = stop or Stop()
     stop.check()

@@ -234,9 +234,9 @@ def seconds_of(pids: list[int]) -> float:
     own = resource.getrusage(resource.RUSAGE_CHILDREN)
     total = own.ru_utime + own.ru_stime
     for pid in pids:
-        with contextlib.suppress(OSError, ValueError):
-            with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  pathlib would be half of the start-up time
-                total += sum(map(int, file.read().rpartition(b")")[2].split()[11:15])) / TICKS
+        name = f"/proc/{pid}/stat"
+        with contextlib.suppress(OSError, ValueError), open(name, "rb") as file:  # noqa: PTH123  likewise
+            total += sum(map(int, file.read().rpartition(b")")[2].split()[11:15])) / TICKS
     return total
 
 

@@ -17,15 +17,14 @@ import psutil
 
 from bisect_tool.environments.cache_folder import cannot_write
 from bisect_tool.environments.isolation import isolated_environment, own_folders
-from bisect_tool.environments.sandbox import Sandbox, own_interpreter, sandbox_in
-from bisect_tool.environments.sandbox_walls import IN_MEMORY
+from bisect_tool.environments.sandbox import Sandbox, sandbox_in
 from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.trials.checks_file import read_checks
 from bisect_tool.trials.left_files import keep_only_files, open_left, write_anew
 from bisect_tool.trials.leftovers import remove_folder
 from bisect_tool.trials.limits import Limits, read_limits
 from bisect_tool.trials.observation import Check, Observation, Raised
-from bisect_tool.trials.process import Ended, Walls, run_process
+from bisect_tool.trials.process import Ended, Walls, run_process, walls_of
 from bisect_tool.trials.warm import Unserved, WarmServers
 from bisect_tool.trials.warming import TooCold, warmth_of
 
@@ -149,8 +148,7 @@ def _walls(sandbox: Sandbox, order: TrialOrder, programs: Path, own: tuple[Path,
     """The sandbox of a trial that starts fresh; `own` are its folder and that of its temporary files."""
     caches = () if order.caches is None else (order.caches,)
     view = sandbox.around(programs, written=(*own, *caches, *order.written), device=order.device, memory=limits.memory)
-    view = replace(view, shown=(*view.shown, *order.shown))
-    return Walls(tuple(sandbox.words(view, "--as-pid-1", "--die-with-parent")), own_interpreter(), IN_MEMORY)
+    return walls_of(sandbox, replace(view, shown=(*view.shown, *order.shown)))
 
 
 def _ended(
