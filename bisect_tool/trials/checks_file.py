@@ -10,6 +10,7 @@ from typing import Any
 
 from bisect_tool.trials.left_files import read_left
 from bisect_tool.trials.observation import Check
+from bisect_tool.trials.visible import visible
 
 MOST_BYTES = 8 * 1024 * 1024
 MOST_LINES = 10_000
@@ -38,7 +39,7 @@ def read_checks(path: Path) -> tuple[tuple[Check, ...], str | None]:
             continue
         check = _read_line(line)
         if isinstance(check, str):
-            return tuple(checks), f"line {number} {check}: {line[:120].decode('utf-8', 'backslashreplace')}"
+            return tuple(checks), f"line {number} {check}: {visible(line[:120].decode('utf-8', 'backslashreplace'))}"
         checks.append(check)
     return tuple(checks), None
 

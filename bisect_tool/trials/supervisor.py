@@ -151,8 +151,13 @@ class Supervisor:
 
     def _look_back(self, status: int) -> None:
         """Whether a limit ended it, or kept it from writing on, which a trial may show as a failure of its own."""
+        if status == 0:
+            return
+        full = next((place for place in self.in_memory if is_full(place)), None)
+        if full is not None:
+            self.tell_over(f"it filled {full}, which takes {used_in(full) / 1e9:.1f} GB of memory")
         most = self.limits.get("file_size", 0)
-        if not most or status == 0:
+        if not most:
             return
         if os.WTERMSIG(status) == signal.SIGXFSZ or any(has_file_of(place, most) for place in self.places):
             self.tell_over(f"it wrote a file of {most / 1e9:.1f} GB, no larger one is allowed")
@@ -247,6 +252,14 @@ def used_in(folder: str) -> int:
     except OSError:
         return 0
     return (found.f_blocks - found.f_bfree) * found.f_frsize
+
+
+def is_full(folder: str) -> bool:
+    """Whether nothing more can be written there."""
+    try:
+        return os.statvfs(folder).f_bavail == 0
+    except OSError:
+        return False
 
 
 def has_file_of(folder: str, size: int) -> bool:
