@@ -20,3 +20,15 @@ def remove_folder(folder: Path) -> None:
             with suppress(OSError):
                 Path(path).chmod(0o700)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def empty_folder(folder: Path) -> None:
+    """Remove everything in a folder that a trial could write, but not the folder itself, which may be the root of a mount."""
+    with suppress(OSError):
+        folder.chmod(0o700)
+    for entry in os.scandir(folder):
+        if entry.is_dir(follow_symlinks=False):
+            remove_folder(Path(entry.path))
+        else:
+            with suppress(OSError):
+                Path(entry.path).unlink()

@@ -26,6 +26,7 @@ from bisect_tool.trials.limits import Limits, read_limits
 from bisect_tool.trials.observation import Check, Observation, Raised
 from bisect_tool.trials.process import Ended, Walls, run_process, walls_of
 from bisect_tool.trials.warm import Unserved, WarmServers
+from bisect_tool.trials.warm_room import Room
 from bisect_tool.trials.warming import TooCold, warmth_of
 
 NOT_FOUND = 127
@@ -94,7 +95,7 @@ def run_trial(
     """
     stop = stop or Stop()
     try:
-        if ahead is not None and sandbox_in(environ) is None:
+        if ahead is not None:
             try:
                 return _run(order, programs, folder, environ, ahead, stop)
             except TooCold:
@@ -133,8 +134,9 @@ def _run(
         repeat = _repeat(command, variables, work, (exceptions, *own_folders(own, order.caches), temporary))
         write_anew(folder / REPEAT, repeat, "surrogateescape")
         limits, sandbox = read_limits(environ), sandbox_in(environ)
-        walls = None if sandbox is None else _walls(sandbox, order, programs, (folder, temporary), limits)
-        ended = _ended(order, command, variables, work, ahead, stop, limits, walls)
+        room = None if sandbox is None else _room(sandbox, order, programs, folder, limits)
+        apart = () if temporary.is_relative_to(folder) else (temporary,)
+        ended = _ended(order, command, variables, work, ahead, stop, limits, room, apart)
         observation = _observed(ended, order.timeout, checks, own, warm=ahead is not None)
         # First of all, because the trial may have filled the disk.
         remove_folder(own)
@@ -144,11 +146,16 @@ def _run(
         return FinishedTrial(folder, shlex.join(command), observation)
 
 
-def _walls(sandbox: Sandbox, order: TrialOrder, programs: Path, own: tuple[Path, Path], limits: Limits) -> Walls:
-    """The sandbox of a trial that starts fresh; `own` are its folder and that of its temporary files."""
+def _room(sandbox: Sandbox, order: TrialOrder, programs: Path, folder: Path, limits: Limits) -> Room:
+    """What a trial sees in the sandbox."""
     caches = () if order.caches is None else (order.caches,)
-    view = sandbox.around(programs, written=(*own, *caches, *order.written), device=order.device, memory=limits.memory)
-    return walls_of(sandbox, replace(view, shown=(*view.shown, *order.shown)))
+    view = sandbox.around(programs, written=(*caches, *order.written), device=order.device, memory=limits.memory)
+    return Room(sandbox, replace(view, shown=(*view.shown, *order.shown)), folder)
+
+
+def _walls(room: Room, apart: tuple[Path, ...]) -> Walls:
+    """The sandbox of a trial that starts fresh; `apart` are folders of its own outside its folder."""
+    return walls_of(room.sandbox, replace(room.view, written=(*room.view.written, room.trial, *apart)))
 
 
 def _ended(
@@ -159,7 +166,8 @@ def _ended(
     ahead: Forking | None,
     stop: Stop,
     limits: Limits,
-    walls: Walls | None,
+    room: Room | None,
+    apart: tuple[Path, ...],
 ) -> Ended:
     """The process of the trial, ended. Raises `Unserved` and `TooCold` when it is to be forked and cannot be."""
     mark = uuid.uuid4().hex
@@ -175,7 +183,9 @@ def _ended(
             case=_word_for(order) if ahead.independent else None,
             stop=stop,
             limits=limits,
+            room=room,
         )
+    walls = None if room is None else _walls(room, apart)
     try:
         timeout = order.timeout
         return run_process(

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,16 +39,18 @@ class Cell:
     root: Path
     programs: Path
 
-    def run(self, code: str, *, timeout: float = 30, sandbox: str = "on", **bounds: str) -> FinishedTrial:
+    def run(
+        self, code: str, *, timeout: float = 30, sandbox: str = "on", bounds: Mapping[str, str] | None = None
+    ) -> FinishedTrial:
         files = (("repro.py", (TRY + code).encode()),)
         order = TrialOrder(files, ("python", "repro.py"), {}, timeout, "cpu")
         folder = self.root / "cache" / "trials" / f"own-{len(list((self.root / 'cache' / 'trials').iterdir()))}"
-        own = {f"BISECT_TRIAL_{name.upper()}": value for name, value in bounds.items()}
+        own = {f"BISECT_TRIAL_{name.upper()}": value for name, value in (bounds or {}).items()}
         environ = {**os.environ, **own, "GITHUB_TOKEN": "geheim", "BISECT_SANDBOX": sandbox}
         return run_trial(order, programs=self.programs, folder=folder, environ=environ)
 
     def said(self, code: str, **bounds: str) -> list[str]:
-        return self.run(code, **bounds).observation.output.splitlines()
+        return self.run(code, bounds=bounds).observation.output.splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +185,7 @@ def test_it_reaches_no_process_of_outside_and_cannot_end_its_supervisor(cell: Ce
 def test_a_fork_bomb_ends_at_its_limit_and_nothing_is_left(cell: Cell) -> None:
     code = "import threading\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass\n"
     before = set(psutil.pids())
-    seen = cell.run(code, processes="40").observation
+    seen = cell.run(code, bounds={"processes": "40"}).observation
     assert "40 are allowed" in seen.over
     assert isinstance(judge(seen, ()), CannotJudge)
     assert not [pid for pid in set(psutil.pids()) - before if _is_of(pid, cell)]
@@ -209,7 +212,7 @@ WAITS = "import time\ntime.sleep(60)\n"
     ],
 )  # fmt: skip
 def test_it_takes_no_more_than_its_limits(cell: Cell, code: str, bound: dict[str, str], told: str) -> None:
-    seen = cell.run(code, **bound).observation
+    seen = cell.run(code, bounds=bound).observation
     assert told in seen.over
     assert isinstance(judge(seen, ()), CannotJudge)
 
