@@ -38,8 +38,8 @@ class Settings:
     cache (`docs/store.md`). `lease` are the seconds without a sign of life after which another host's work is taken over.
     `thin`: `auto` when nightlies may be looked at thin first (`docs/speed.md`), else `off`.
     `sandbox`: `off`, `auto` where it works, `on` or nothing is run (`docs/security.md`); `sandbox_shows` are further paths that
-    processes inside may read. `trial_…` bound one trial: bytes of memory, of disk and of one file, processes, seconds of
-    processors; 0 without a bound, None as usual (`bisect_tool.trials.limits`).
+    processes inside may read, with `:` between. `trial_…` bound one trial: bytes of memory, of disk and of one file, processes,
+    seconds of processors; 0 without a bound, None as usual (`bisect_tool.trials.limits`).
     """
 
     ahead: int
@@ -57,7 +57,7 @@ class Settings:
     ray_address: str
     repo: Path | None
     sandbox: str
-    sandbox_shows: tuple[Path, ...]
+    sandbox_shows: str | None
     store: str | None = field(repr=False)
     thin: str
     trial_cpu: int | None
@@ -88,7 +88,7 @@ class Settings:
             "ray-address": _without_password(self.ray_address) or "",
             "repo": str(self.repo) if self.repo else "none",
             "sandbox": self.sandbox,
-            "sandbox-shows": ":".join(map(str, self.sandbox_shows)) or "none",
+            "sandbox-shows": self.sandbox_shows or "none",
             "store": without_secrets(self.store) if self.store else "the file of the cache",
             "thin": self.thin,
             "trial-cpu": _bound(self.trial_cpu, "{} s", "no bound"),
@@ -204,12 +204,12 @@ def _sandbox(value: object) -> str:
     return text
 
 
-def _shows(value: object) -> tuple[Path, ...]:
-    found = tuple(Path(text) for text in _text(value).split(":") if text.strip())
+def _shows(value: object) -> str:
+    found = [Path(text) for text in _text(value).split(":") if text.strip()]
     for path in found:
         if not path.is_absolute() or path == Path("/"):
             raise ValueError(f"{str(path)!r} is no absolute path, or all there is")
-    return found
+    return ":".join(map(str, found))
 
 
 def _bytes_or_off(value: object) -> int:
@@ -297,7 +297,6 @@ def read_settings(
         source, value = next((place for place in places if place[1] is not None), ("default", None))
         values[name] = None if value is None else _read(name, value, source)
         sources[name] = source
-    values["sandbox_shows"] = values["sandbox_shows"] or ()
     return Settings(**values, sources=sources)
 
 

@@ -51,7 +51,7 @@ def test_the_defaults(tmp_path: Path) -> None:
         "ray_address": "auto",
         "repo": None,
         "sandbox": "off",
-        "sandbox_shows": (),
+        "sandbox_shows": None,
         "store": None,
         "thin": "auto",
         "trial_cpu": None,
@@ -332,4 +332,4 @@ def test_limits_of_trials_are_settings_and_may_be_off(tmp_path: Path) -> None:
 
 
 def test_what_the_sandbox_shows(tmp_path: Path) -> None:
-    assert read(tmp_path, sandbox_shows="/opt/rocm:/opt/gcc").sandbox_shows == (Path("/opt/rocm"), Path("/opt/gcc"))
+    assert read(tmp_path, sandbox_shows="/opt/rocm:/opt/gcc").sandbox_shows == "/opt/rocm:/opt/gcc"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bisect_tool.cli._options import executor_options, read_settings_from, settings_options
+from bisect_tool.cli._options import confining_options, executor_options, read_settings_from, settings_options
 
 if TYPE_CHECKING:
     from bisect_tool.stopping import Stop
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--wait-for-gpu", metavar="SECONDS", help="Wait so long for a GPU that other processes use (0).")
 @executor_options
 @settings_options
+@confining_options
 def command(at_once: int, lanes: str | None, *, once: bool, drain: bool, **flags: Any) -> int:
     """Take questions from the queue of a service and answer them, until Ctrl-C or SIGTERM.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bisect_tool.environments import sandbox
+from bisect_tool.errors import MachineFault
 from bisect_tool.settings import Settings
 from bisect_tool.trials import limits
 from bisect_tool.trials.limits import read_limits
@@ -28,7 +29,20 @@ def confined(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
     }
     kept = {name: value for name, value in environ.items() if name not in bounds}
     given = {name: str(value or "off") for name, value in bounds.items() if value is not None}
-    found = kept | given | {sandbox.SHOWS: ":".join(map(str, settings.sandbox_shows))}
+    found = kept | given | {sandbox.SHOWS: settings.sandbox_shows or ""}
     read_limits(found)
     found[sandbox.WISH] = sandbox.settled_wish(settings.sandbox, found, settings.sources["sandbox"])
     return found
+
+
+def check_confined(settings: Settings, environ: Mapping[str, str]) -> None:
+    """Before anything is run: the variables of a run say what the settings say.
+
+    Raises `MachineFault` when the sandbox is on and whoever made these variables has lost it.
+    """
+    if settings.sandbox == sandbox.ON and sandbox.wish_of(environ) != sandbox.ON:
+        raise MachineFault(
+            "the sandbox is on, and the variables of this run have lost that",
+            where=settings.sources["sandbox"],
+            advice="this is a defect of bisect: report it; nothing was run",
+        )

@@ -31,6 +31,7 @@ from bisect_tool.reports.report import Report
 from bisect_tool.runs.ahead import Ahead
 from bisect_tool.runs.allowance import Allowance
 from bisect_tool.runs.asking import Asked, ask
+from bisect_tool.runs.confining import check_confined
 from bisect_tool.runs.course import Course
 from bisect_tool.runs.diagnosing.clinic import Clinic
 from bisect_tool.runs.diary import Diary
@@ -84,6 +85,7 @@ def run_specs(
     """
     if workshop.settings.sandbox == ON:
         refuse_strange(specs)
+        check_confined(workshop.settings, workshop.environ)
     tell = _one_at_a_time(tell)
     results = workshop.results(lambda line: tell(events.Notice(line)))
     try:

@@ -1,15 +1,17 @@
 """What a spec may not ask for where it is a stranger's: a question to a service, or any run with the sandbox on.
 
 Its code runs in a sandbox. These keys would have code of its choice run outside, or files of this machine read: requirements
-that are addresses or paths, an interpreter named by its path, the packages of this machine, a repository of its own, whose
-build files would run.
+that are addresses or paths, an interpreter named by its path, the packages of this machine, a repository anywhere, commits that
+their own build files would build.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from bisect_tool.spec.meaning import PYTHON
 from bisect_tool.spec.mistake import Mistake, SpecProblems, described, spec_error
@@ -18,6 +20,7 @@ from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.spec.repro import read_repro
 
 LAID_OVER = frozenset({"torch"})  # of the channel `commit`: packages whose commits are not built here
+GITHUB = re.compile(r"^(https://github\.com/)?[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+/?\Z")
 _WHY = "where specs of others are answered"
 
 
@@ -42,11 +45,16 @@ def mistakes_of_stranger(spec: Spec) -> Iterator[Mistake]:
         yield Mistake(described(spec.python), f"a version such as `3.12`, no path, {_WHY}", ("python",))
     if spec.base != "isolated":
         yield Mistake(described(spec.base), f"`isolated` {_WHY}", ("base",))
-    if spec.source is not None:
-        yield Mistake(described(spec.source), f"no repository of its own {_WHY}", ("source",))
-    if "commit" in spec.channel and spec.package.lower() not in LAID_OVER:
+    if spec.source is not None and not GITHUB.match(spec.source):
+        yield Mistake(described(spec.source), f"`owner/name` of a repository on GitHub {_WHY}", ("source",))
+    yield from built_here(spec)
+
+
+def built_here(spec: Spec) -> Iterator[Mistake]:
+    """That commits would be built from their source, which runs their build files."""
+    if "commit" in spec.channel and canonicalize_name(spec.package) not in LAID_OVER:
         yield Mistake(
-            '"commit"', f"a channel of wheels: commits of {spec.package} are built by its own code", ("channel",)
+            '"commit"', f"a channel of wheels: commits of {spec.package} are built by their own code", ("channel",)
         )
 
 

@@ -18,7 +18,7 @@ def check(place: Place) -> Iterator[Finding]:
     """One line for what works, one for each thing that is weaker than it could be."""
     wish = place.settings.sandbox
     needed: Level = "problem" if wish == ON else "ok"
-    shows = {SHOWS: ":".join(map(str, place.settings.sandbox_shows))}
+    shows = {SHOWS: place.settings.sandbox_shows or ""}
     try:
         sandbox = find_sandbox({**place.environ, **shows})
     except SandboxBroken as broken:
