@@ -32,12 +32,14 @@ def command(at_once: int, lanes: str | None, *, once: bool, drain: bool, **flags
     """Take questions from the queue of a service and answer them, until Ctrl-C or SIGTERM.
 
     The service and its workers share the results database: name it with --store. A second Ctrl-C or SIGTERM stops at once.
+    Repros run in a sandbox, unless `--sandbox off` says that nobody but you asks (docs/security.md).
     """
+    from bisect_tool.runs.confining import for_strangers
     from bisect_tool.runs.workshop import open_workshop
     from bisect_tool.service.crew import Crew
     from bisect_tool.service.lanes import chosen_lanes
 
-    settings = read_settings_from(flags)
+    settings = for_strangers(read_settings_from(flags))
     workshop = open_workshop(settings, os.environ)
     with workshop.results(_say) as results:
         crew = Crew(workshop, results.database, chosen_lanes(lanes, os.environ), at_once, waits=drain, tell=_say)

@@ -7,12 +7,15 @@ no process of a trial sees them (`bisect_tool.environments.isolation`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bisect_tool.environments import sandbox
 from bisect_tool.errors import MachineFault
 from bisect_tool.settings import Settings
 from bisect_tool.trials import limits
 from bisect_tool.trials.limits import read_limits
+
+FOR_STRANGERS = "what workers do unless --sandbox or BISECT_SANDBOX says otherwise"
 
 
 def confined(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
@@ -33,6 +36,13 @@ def confined(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
     read_limits(found)
     found[sandbox.WISH] = sandbox.settled_wish(settings.sandbox, found, settings.sources["sandbox"])
     return found
+
+
+def for_strangers(settings: Settings) -> Settings:
+    """The settings of whoever answers questions of others: the sandbox is on unless somebody said otherwise."""
+    if settings.sources["sandbox"] != "default":
+        return settings
+    return replace(settings, sandbox=sandbox.ON, sources={**settings.sources, "sandbox": FOR_STRANGERS})
 
 
 def check_confined(settings: Settings, environ: Mapping[str, str]) -> None:

@@ -81,7 +81,7 @@ class Soak:
 
     def start(self) -> None:
         """Start one more worker."""
-        words = self.place.command("worker", "--at-once", "2", "--lease", str(LEASE), *self.words)
+        words = self.place.command("worker", "--at-once", "2", "--lease", str(LEASE), "--sandbox", "off", *self.words)
         with (self.place.root / f"worker-{len(self.killed)}-{time.monotonic_ns()}.log").open("wb") as log:
             self.workers.append(
                 subprocess.Popen(words, stdout=log, stderr=log, env=self.place.environ(), cwd=self.place.root)
