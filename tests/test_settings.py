@@ -10,7 +10,8 @@ from bisect_tool.settings import Settings, read_settings
 
 SETTINGS = (
     "ahead", "bandwidth", "cache", "executor", "github_api", "index", "jobs", "lease", "logs", "max_cache", "max_downloads",
-    "nightly_index", "ray_address", "repo", "store", "thin", "verify", "wait_for_gpu", "wheelhouse",
+    "nightly_index", "ray_address", "repo", "sandbox", "sandbox_shows", "store", "thin", "trial_cpu", "trial_disk",
+    "trial_file_size", "trial_memory", "trial_processes", "verify", "wait_for_gpu", "wheelhouse",
 )  # fmt: skip
 
 
@@ -49,8 +50,15 @@ def test_the_defaults(tmp_path: Path) -> None:
         "nightly_index": None,
         "ray_address": "auto",
         "repo": None,
+        "sandbox": "off",
+        "sandbox_shows": None,
         "store": None,
         "thin": "auto",
+        "trial_cpu": None,
+        "trial_disk": None,
+        "trial_file_size": None,
+        "trial_memory": None,
+        "trial_processes": None,
         "verify": 2,
         "wait_for_gpu": 0,
         "wheelhouse": None,
@@ -104,6 +112,13 @@ def test_a_path_is_relative_to_the_working_folder(tmp_path: Path, monkeypatch: p
     [
         ("verify", "21", "the setting verify cannot be used: 21 is not between 0 and 20"),
         ("verify", "-1", "the setting verify cannot be used: -1 is not between 0 and 20"),
+        ("sandbox", "yes", "the setting sandbox cannot be used: 'yes' is neither off, auto nor on"),
+        (
+            "sandbox_shows",
+            "/opt:here",
+            "the setting sandbox-shows cannot be used: 'here' is no absolute path, or all there is",
+        ),
+        ("trial_processes", "0", "the setting trial-processes cannot be used: 0 is not between 1 and 1000000000"),
         ("thin", "on", "the setting thin cannot be used: 'on' is neither auto nor off"),
         ("verify", "two", "the setting verify cannot be used: not a whole number: 'two'"),
         (
@@ -244,8 +259,15 @@ def test_the_explanation(tmp_path: Path) -> None:
         ("nightly-index", "PyTorch's own", "default"),
         ("ray-address", "auto", "default"),
         ("repo", "none", "default"),
+        ("sandbox", "off", "default"),
+        ("sandbox-shows", "none", "default"),
         ("store", "the file of the cache", "default"),
         ("thin", "auto", "default"),
+        ("trial-cpu", "no bound", "default"),
+        ("trial-disk", "64 GB", "default"),
+        ("trial-file-size", "no bound", "default"),
+        ("trial-memory", "90 % of the machine's", "default"),
+        ("trial-processes", "4096", "default"),
         ("verify", "3", "BISECT_VERIFY"),
         ("wait-for-gpu", "no", "default"),
         ("wheelhouse", "none", "default"),
@@ -307,3 +329,14 @@ def test_a_store_that_is_no_database_of_ours(tmp_path: Path, given: str) -> None
 def test_logs_in_a_folder_are_meant_from_here(tmp_path: Path) -> None:
     assert read(tmp_path, logs="logs").logs == str(Path.cwd() / "logs")
     assert read(tmp_path, logs="s3://bucket/logs").logs == "s3://bucket/logs"
+
+
+def test_limits_of_trials_are_settings_and_may_be_off(tmp_path: Path) -> None:
+    settings_file(tmp_path, 'trial-disk = "5GB"\ntrial-cpu = 600\ntrial-file-size = false\n')
+    found = read(tmp_path, {"BISECT_TRIAL_MEMORY": "2GB", "BISECT_TRIAL_PROCESSES": "off"}, trial_cpu="60")
+    assert (found.trial_memory, found.trial_disk, found.trial_processes) == (2 * 10**9, 5 * 10**9, 0)
+    assert (found.trial_cpu, found.trial_file_size, found.sources["trial_cpu"]) == (60, 0, "--trial-cpu")
+
+
+def test_what_the_sandbox_shows(tmp_path: Path) -> None:
+    assert read(tmp_path, sandbox_shows="/opt/rocm:/opt/gcc").sandbox_shows == "/opt/rocm:/opt/gcc"

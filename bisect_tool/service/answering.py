@@ -57,7 +57,7 @@ def answer(order: Order, environ: Mapping[str, str], tell: Callable[[events.Even
         specs = load_all([Path(order.spec)], channels=names(), changes={"device": order.device})
         workshop = replace(open_workshop(order.settings, environ), forgotten=order.after)
         if order.token:  # for the history alone: neither uv nor a trial sees it
-            workshop = replace(workshop, environ={**environ, "GITHUB_TOKEN": order.token})
+            workshop = replace(workshop, environ={**workshop.environ, "GITHUB_TOKEN": order.token})
         (report,) = run_specs(workshop, specs, wishes, tell, begun)
     except Stopped as stopped:
         outcome = stopped.reports[0].outcome if stopped.reports else None
