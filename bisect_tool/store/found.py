@@ -7,7 +7,7 @@ the index are taken in by `fill`, a part at a time, whenever somebody looks some
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, text, update
@@ -79,7 +79,7 @@ def _wait_for_others(connection: Connection, question: str) -> None:
 
 
 def _takes_the_place(connection: Connection, question: str, report: Mapping[str, Any], ended: str) -> bool:
-    """Whether the report counts more than the one that is there: a finished one before one that was cut short, then the newer."""
+    """Whether the report counts more than the one that is there: finished ones before others, then the newer."""
     table = found_failures
     query = select(table.c.ended, table.c.finished).where(table.c.question == question).limit(1)
     there = connection.execute(query).first()

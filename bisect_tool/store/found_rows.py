@@ -1,7 +1,7 @@
 """What the index keeps of a report: a row for each of its failures, and one without a failure where it has none. Pure.
 
-Rows hold nothing but what the report says. The identity is that of `bisect_tool.trials.failure.Signature` (a test compares both; the
-trials come after this room).
+Rows hold nothing but what the report says. The identity is that of `bisect_tool.trials.failure.Signature`: a test compares
+both, because trials come after this room.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bisect_tool.store.words import words_of
+from bisect_tool.store.words import LONGEST, words_of
 
 LONGEST_KEY = 200  # characters of what a row is found by
 MOST_BUILDS = 20  # untestable builds of one end that are listed
@@ -22,7 +22,7 @@ _ISSUE = re.compile(r"^(?:https?://)?(?:www\.)?github\.com/([\w.-]+/[\w.-]+)/(?:
 _SHORT_ISSUE = re.compile(r"^([\w.-]+/[\w.-]+)#(\d+)$")
 _END = (
     *("kind", "last_without", "first_with", "last_with", "first_without", "verified", "compare", "confidence"),
-    *("same_code", "also_differs"),
+    *("same_code", "also_differs", "is_rate"),
 )
 
 Report = Mapping[str, Any]
@@ -88,9 +88,16 @@ def _row(
     spec: Mapping[str, Any], about: dict[str, Any], failure: Mapping[str, Any] | None, facts: _Facts
 ) -> dict[str, Any]:
     names = [spec["name"], spec.get("title", ""), spec.get("issue") or ""]
+    whole = _whole([spec["name"], *((failure["id"], failure["name"], failure["case"]) if failure else ())])
     if failure is None:
         texts = [*names, *about["cases"]]
-        return {"identity": "", "failure": "", "title": spec.get("title", ""), "entry": about, "words": words_of(texts)}
+        return {
+            "identity": "",
+            "failure": "",
+            "title": spec.get("title", ""),
+            "entry": about,
+            "words": _words(whole, texts),
+        }
     signature = failure["signature"]
     said = [*signature.get("types", ()), signature.get("message", ""), signature["title"], signature.get("where") or ""]
     texts = [*said, failure["id"], failure["name"], failure["case"], *names, signature.get("text", "")]
@@ -100,8 +107,17 @@ def _row(
         "failure": failure["id"][:LONGEST_KEY],
         "title": signature["title"],
         "entry": entry,
-        "words": words_of(texts),
+        "words": _words(whole, texts),
     }
+
+
+def _whole(names: Iterable[str]) -> list[str]:
+    """Names that are words as they stand, with all their hyphens."""
+    return [name.lower() for name in names if name and len(name) <= LONGEST and not any(map(str.isspace, name))]
+
+
+def _words(whole: list[str], texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys([*whole, *words_of(texts)]))
 
 
 def _about(report: Report) -> dict[str, Any]:
@@ -146,7 +162,9 @@ def _end(end: Mapping[str, Any], facts: _Facts) -> dict[str, Any]:
     return kept | {
         "untestable": untestable[:MOST_BUILDS],
         "untestable_count": len(untestable),
-        "dates": {build: facts.dates[build] for build in builds if build in facts.dates},
+        "not_tried": sum(not hole.get("tried", True) for hole in end.get("holes", ())),
+        "instead": list(end.get("changed_from") or end.get("changed_into") or ()),
+        "dates": {build: facts.dates[build] for build in builds if build is not None and build in facts.dates},
         "suspects": list(_suspects(end.get("suspicion") or {}, facts.commits)),
     }
 

@@ -122,8 +122,8 @@ tokens = Table(
     UniqueConstraint("digest"),
 )
 
-# Every failure of the last report of a question (`found_rows`), and the words that find it; one without a `failure` where the report
-# has none. `finished` is 0 when the run was cut short. `words` are those of `failure_words`, with a space in between.
+# Every failure of the last report of a question (`found_rows`), and the words that find it; one row without a `failure` where
+# there is none. `finished` is 0 when the run was cut short. `words` are those of `failure_words`, a space between.
 found_failures = Table(
     "found_failures",
     metadata,
@@ -144,10 +144,11 @@ found_failures = Table(
     Column("ended", String(32), nullable=False),
     Index(None, "question"),
     Index(None, "run"),
-    Index(None, "repro"),
-    Index(None, "identity"),
-    Index(None, "spec"),
-    Index(None, "issue"),
+    # The newest rows of a key, without sorting all that have it.
+    Index(None, "repro", "id"),
+    Index(None, "identity", "id"),
+    Index(None, "spec", "id"),
+    Index(None, "issue", "id"),
     Index(None, "package", "id"),
 )
 

@@ -1,8 +1,8 @@
 """The words by which a failure is found again. Pure.
 
-A word is a name as programs write it, in small letters: `runtimeerror`, `post_grad`, `aten.mm`. Of a dotted name every end is a word
-(`torch.nn.functional.linear` is found by `functional.linear` and by `linear`), and so is each of its parts; of an operator with an
-overload also the operator (`aten.mm` of `torch.ops.aten.mm.default`). Numbers and the words of every text are none.
+A word is a name as programs write it, in small letters: `runtimeerror`, `post_grad`, `aten.mm`. Of a dotted name every end is a
+word (`torch.nn.functional.linear` is found by `functional.linear` and by `linear`), and so is each of its parts; of an operator
+with an overload also the operator (`aten.mm` of `torch.ops.aten.mm.default`). Numbers and the words of every text are none.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ LONGEST = 100  # characters of a word; longer ones are generated, and nobody ask
 MOST = 300  # words of one failure
 
 _NAME = re.compile(r"[^\W\d]\w*+(?:(?:\.|::)[^\W\d]\w*+)*+")
-_COMMON = frozenset(
-    "a an and are as at be but by can for from has have in is it its no none not of on or that the this to was were with "
-    "call def else false file if import last line most raise recent return self traceback true py".split()
-)
+_WORDS = """
+a an and are as at be but by can for from has have in is it its no none not of on or that the this to was were with
+call def else false file if import last line most raise recent return self traceback true py
+"""
+_COMMON = frozenset(_WORDS.split())
 _DEEPEST = 8  # parts of a dotted name that are told apart
 _SPACES = ("aten", "prims", "prim", "quantized", "_c10d_functional")
 

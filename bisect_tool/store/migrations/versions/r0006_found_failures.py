@@ -35,9 +35,10 @@ def upgrade() -> None:
         sa.Column("ended", sa.String(32), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_found_failures"),
     )
-    for column in ("question", "run", "repro", "identity", "spec", "issue"):
+    for column in ("question", "run"):
         op.create_index(f"ix_found_failures_{column}", "found_failures", [column])
-    op.create_index("ix_found_failures_package_id", "found_failures", ["package", "id"])
+    for column in ("repro", "identity", "spec", "issue", "package"):
+        op.create_index(f"ix_found_failures_{column}_id", "found_failures", [column, "id"])
     op.create_table(
         "failure_words",
         sa.Column("word", _text(100), nullable=False),
