@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bisect_tool.reports.cleaning import clean
-from bisect_tool.service.stored_answers import answer_of
 from bisect_tool.service.finding import MOST_ANSWERS, MOST_QUERIES, Answer, By, Finding, Found, Match, Query
-from bisect_tool.service.pasted import Pasted, read_pasted
+from bisect_tool.service.stored_answers import answer_of
 from bisect_tool.service.weighing_words import Near, nearest
 from bisect_tool.store.found_asking import Asker, FoundRow, is_filled, newest_of, postings, questions_of, rows_with
 from bisect_tool.store.found_rows import issue_key
 from bisect_tool.store.words import names_in
 
 if TYPE_CHECKING:
+    from bisect_tool.service.pasted import Pasted
     from bisect_tool.store.results import Results
 
 FILL_SECONDS = 0.5  # that a look-up gives to reports of before the index
@@ -81,6 +81,8 @@ class _Sought:
         text = clean(query.text[:1000]).strip()
         match by:
             case By.TEXT:
+                from bisect_tool.service.pasted import read_pasted  # a name needs none of its rules
+
                 return cls(query, by, pasted=read_pasted(query.text))
             case By.ISSUE:
                 return cls(query, by, key=issue_key(text))
