@@ -85,7 +85,7 @@ def _shortened(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Without fences, marks of quoting and indentation that all lines share."""
-    text = text.replace("\r\n", "\n").replace("\0", "")
+    text = text.replace("\r\n", "\n")
     lines = [line for line in text.split("\n") if line.strip()]
     if lines and all(_QUOTED.match(line) for line in lines):
         text = _QUOTED.sub("", text)
