@@ -53,9 +53,30 @@ def look_up_in(asker: Asker, queries: Sequence[Query]) -> list[Finding]:
     sought = [_Sought.of(query) for query in queries]
     rows = _Rows.read(asker, sought)
     made = [_found(one, rows) for one in sought]
+    made = _with_standings(asker, sought, made)
     pages = questions_of(asker, (answer.run for finding in made for answer in finding.answers))
     notes = () if is_filled(asker) else (_NOT_FILLED,)
     return [_finished(finding, pages, notes) for finding in made]
+
+
+def _with_standings(asker: Asker, sought: Sequence[_Sought], made: Sequence[Finding]) -> list[Finding]:
+    """With how far questions have come that were begun and not answered."""
+    unanswered = {one.key for one, finding in zip(sought, made, strict=True) if _is_unanswered(one, finding)}
+    if not unanswered:
+        return list(made)
+    from bisect_tool.service.standings import standings_of  # with the search, which other look-ups need not load
+
+    found = standings_of(asker, unanswered)
+    return [
+        replace(finding, found=Found.PARTLY, standing=(found[one.key],))
+        if _is_unanswered(one, finding) and one.key in found
+        else finding
+        for one, finding in zip(sought, made, strict=True)
+    ]
+
+
+def _is_unanswered(one: _Sought, finding: Finding) -> bool:
+    return one.by is By.SPEC and finding.found is not Found.YES
 
 
 def _finished(finding: Finding, pages: Mapping[str, str], notes: tuple[str, ...]) -> Finding:

@@ -86,9 +86,8 @@ def having_all(asker: Asker, words: Sequence[str], seen: int, most: int) -> list
 def rows_with(asker: Asker, ids: Iterable[int]) -> dict[int, FoundRow]:
     """The rows of these ids."""
     found: dict[int, FoundRow] = {}
-    for part in _parts(sorted(set(ids))):
-        values: dict[str, object] = {f"k{number}": one for number, one in enumerate(part)}
-        sql = f"SELECT {_COLUMNS} FROM found_failures WHERE id IN ({_names(values)})"  # noqa: S608  names of ours
+    for values in in_parts_of(sorted(set(ids))):
+        sql = f"SELECT {_COLUMNS} FROM found_failures WHERE id IN ({names_of(values)})"  # noqa: S608  names of ours
         found |= {row[0]: _row(row) for row in asker.ask(sql, values)}
     return found
 
@@ -96,9 +95,8 @@ def rows_with(asker: Asker, ids: Iterable[int]) -> dict[int, FoundRow]:
 def questions_of(asker: Asker, runs: Iterable[str]) -> dict[str, str]:
     """The ids under which the service shows the questions that these runs answer."""
     found: dict[str, str] = {}
-    for part in _parts(sorted(set(runs))):
-        values: dict[str, object] = {f"k{number}": one for number, one in enumerate(part)}
-        sql = f"SELECT run, id FROM questions WHERE run IN ({_names(values)})"  # noqa: S608  names of ours
+    for values in in_parts_of(sorted(set(runs))):
+        sql = f"SELECT run, id FROM questions WHERE run IN ({names_of(values)})"  # noqa: S608  names of ours
         found |= {row[0]: row[1] for row in asker.ask(sql, values)}
     return found
 
@@ -137,8 +135,15 @@ def _row(row: Sequence[Any]) -> FoundRow:
     return FoundRow(number, *names, bool(finished), ended, frozenset(words.split(" ")), json.loads(entry))
 
 
-def _names(values: Mapping[str, object]) -> str:
+def names_of(values: Mapping[str, object]) -> str:
+    """The names of values as a query has them, for `IN`."""
     return ", ".join(f":{name}" for name in values)
+
+
+def in_parts_of(values: Sequence[Any]) -> Iterator[dict[str, object]]:
+    """The values of one query after the other, by names."""
+    for part in _parts(values):
+        yield {f"k{number}": one for number, one in enumerate(part)}
 
 
 def _parts(values: Sequence[Any], size: int = PART) -> Iterator[Sequence[Any]]:
