@@ -129,22 +129,34 @@ tokens = Table(
     UniqueConstraint("digest"),
 )
 
-# Every failure of the last report of a question, and the words that find it.
+# Every failure of the last report of a question (`found_rows`), and the words that find it; one row without a `failure` where
+# there is none. `finished` is 0 when the run was cut short. `words` are those of `failure_words`, a space between.
 found_failures = Table(
     "found_failures",
     metadata,
     Column("id", Integer, primary_key=True),
+    Column("question", String(64), nullable=False),
     Column("run", String(32), nullable=False),
     Column("repro", String(64), nullable=False),
-    Column("spec", text_of(100), nullable=False),
-    Column("package", text_of(100), nullable=False),
-    Column("device", text_of(100), nullable=False),
-    Column("failure", text_of(100), nullable=False),
+    Column("spec", text_of(200), nullable=False),
+    Column("package", text_of(200), nullable=False),
+    Column("device", text_of(200), nullable=False),
+    Column("issue", text_of(200)),
+    Column("identity", String(12), nullable=False),
+    Column("failure", text_of(200), nullable=False),
     Column("title", Text, nullable=False),
+    Column("finished", Integer, nullable=False),
     Column("entry", JSON, nullable=False),
+    Column("words", Text, nullable=False),
     Column("ended", String(32), nullable=False),
+    Index(None, "question"),
     Index(None, "run"),
-    Index(None, "repro"),
+    # The newest rows of a key, without sorting all that have it.
+    Index(None, "repro", "id"),
+    Index(None, "identity", "id"),
+    Index(None, "spec", "id"),
+    Index(None, "issue", "id"),
+    Index(None, "package", "id"),
 )
 
 failure_words = Table(
