@@ -1,7 +1,7 @@
 """The command in a comment: a line that begins with `/bisect`, and its options. Pure.
 
-Lines of quotes, of code (fenced or indented) and of HTML comments do not count: somebody who quotes the command, or explains it,
-does not give it.
+Lines of quotes, of code (fenced or indented) and of HTML comments do not count: somebody who quotes the command, or
+explains it, does not give it.
 """
 
 from __future__ import annotations
