@@ -91,6 +91,11 @@ def key_of(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
 
+def follower_key(key: str) -> str:
+    """The key of the post that takes the place of one that was left."""
+    return key_of("after", key)
+
+
 class LeaseOver(Exception):
     """Another sender has taken the post over."""
 
@@ -127,6 +132,12 @@ class Posts:
             where=(posts.c.gist != post.gist) & (posts.c.state != PostState.LEFT),
         )
         connection.execute(put)
+
+    def present_key(self, connection: Connection, key: str) -> str:
+        """The key of the post that has taken the place of `key`, within a transaction; itself where none has."""
+        while connection.execute(select(posts.c.id).where(posts.c.key == follower_key(key))).first() is not None:
+            key = follower_key(key)
+        return key
 
     def take(self, kinds: Sequence[PostKind] = tuple(PostKind)) -> Post | None:
         """Take the post of these kinds that has waited longest; None when none is to be sent now."""

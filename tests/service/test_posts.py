@@ -1,42 +1,13 @@
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from contextlib import nullcontext
-from pathlib import Path
-
 import pytest
 from sqlalchemy import update
 
 from bisect_tool.service.posts import DAY, LeaseOver, NewPost, Post, PostKind, Posts, PostState, key_of
-from bisect_tool.store.address import file_address
-from bisect_tool.store.database import Database, Patience, open_database
+from bisect_tool.store.database import Database
 from bisect_tool.store.service_tables import posts as table
-from tests.rig.postgres import PostgresServer
 
 KEY, OTHER = key_of("comment", "q1"), key_of("comment", "q2")
-
-
-@pytest.fixture(scope="module")
-def made_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("made") / "results.sqlite"
-    open_database(file_address(path), nullcontext, Patience()).close()
-    return path
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("made_file"), tmp_path / "shared.sqlite")
-        opened = open_database(file_address(tmp_path / "shared.sqlite", is_own=False), nullcontext, Patience())
-        yield opened
-        opened.close()
-        return
-    server: PostgresServer = request.getfixturevalue("postgres")
-    with server.database() as address:
-        opened = open_database(address, nullcontext, Patience())
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
@@ -28,6 +28,7 @@ TIMEOUTS = (10.0, 30.0)  # seconds to connect, and between two parts of an answe
 IN_ALL = 60.0  # seconds for one answer
 UNSAID_WAIT = 60.0  # GitHub: without a header that says more, wait for a minute
 LONGEST_WAIT = 3700.0  # seconds; limits are those of an hour
+T = TypeVar("T")
 _LIMITED = {HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS}
 
 
@@ -59,7 +60,7 @@ class GitHubClient:
     def me(self) -> str:
         """The login that our comments have."""
         if self.login is None:
-            self.login = str(self._ask("GET", f"{self.api}/user", _text_of("login")))
+            self.login = self._ask("GET", f"{self.api}/user", _text_of("login"))
         return self.login
 
     def own_comments(self, issue: Issue) -> list[Comment]:
@@ -96,9 +97,7 @@ class GitHubClient:
     def _of(self, issue: Issue) -> str:
         return f"{self.api}/repos/{issue.repository}/issues/{issue.number}"
 
-    def _ask(
-        self, method: str, address: str, pick: Callable[[Any], Any], content: Mapping[str, str] | None = None
-    ) -> Any:
+    def _ask(self, method: str, address: str, pick: Callable[[Any], T], content: Mapping[str, str] | None = None) -> T:
         return _picked(self._answer(method, address, content).content, pick)
 
     def _answer(self, method: str, address: str, content: Mapping[str, str] | None) -> _Answer:
@@ -210,7 +209,7 @@ def _text_of(key: str) -> Callable[[Any], str]:
     return pick
 
 
-def _picked(content: bytes, pick: Callable[[Any], Any]) -> Any:
+def _picked(content: bytes, pick: Callable[[Any], T]) -> T:
     try:
         return pick(json.loads(content))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
