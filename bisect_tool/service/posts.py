@@ -153,8 +153,7 @@ class Posts:
         )
 
         def ours(connection: Connection) -> Post | None:
-            row = connection.execute(_select(posts.c.lease == lease)).mappings().first()
-            return None if row is None else _post(row)
+            return _first(connection, posts.c.lease == lease)
 
         def take_one(connection: Connection) -> Post | None:
             found = connection.execute(first).scalar()
@@ -255,9 +254,12 @@ class Posts:
         """The post of this key."""
         return self._one(posts.c.key == key)
 
+    def at(self, connection: Connection, key: str) -> Post | None:
+        """The post of this key, within a transaction."""
+        return _first(connection, posts.c.key == key)
+
     def _one(self, condition: ColumnElement[bool]) -> Post | None:
-        row = self.database.read(lambda connection: connection.execute(_select(condition)).mappings().first())
-        return None if row is None else _post(row)
+        return self.database.read(lambda connection: _first(connection, condition))
 
     def _change(self, post: Post, **values: Any) -> None:
         # After a lost answer the lease may be gone because it was given back by ourselves: then it is done.
@@ -278,6 +280,11 @@ class Posts:
 
 def _select(*conditions: ColumnElement[bool]) -> Any:
     return select(*(posts.c[name] for name in _COLUMNS)).where(*conditions)
+
+
+def _first(connection: Connection, condition: ColumnElement[bool]) -> Post | None:
+    row = connection.execute(_select(condition)).mappings().first()
+    return None if row is None else _post(row)
 
 
 def _post(row: RowMapping) -> Post:

@@ -128,6 +128,11 @@ def help_text() -> str:
     return defused("\n".join(_usage()))
 
 
+def defect() -> str:
+    """For whoever asked: we have a defect."""
+    return "I stumbled over this issue: that is a defect of mine, and whoever runs this service finds it in the log."
+
+
 def on_pull_request() -> str:
     """For whoever asked on a pull request."""
     return f"`{WORD}` works on issues: it reads the report of a failure, and a pull request is none."
