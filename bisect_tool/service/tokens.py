@@ -86,12 +86,14 @@ class Tokens:
             "created": now,
             "expires": None if days is None else now + days * 86400,
         }
+        own = select(tokens.c.id).where(tokens.c.id == number)
+
+        def was_done(connection: Connection) -> bool | None:
+            return connection.execute(own).first() is not None or None
+
         try:
             self.database.write(
-                lambda connection: connection.execute(insert(tokens).values(row)),
-                was_done=lambda connection: connection.execute(
-                    select(tokens.c.id).where(tokens.c.id == number)
-                ).first(),  # type: ignore[arg-type,return-value]
+                lambda connection: bool(connection.execute(insert(tokens).values(row))), was_done=was_done
             )
         except IntegrityError as error:
             raise SettingError(
