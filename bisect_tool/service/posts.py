@@ -18,6 +18,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, case, func, or_, s
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bisect_tool.store.database import Database
+from bisect_tool.store.records import storable
 from bisect_tool.store.service_tables import posts
 
 SPAN = 180.0  # seconds that a sender has for one post; each of its requests takes a minute at most
@@ -117,7 +118,7 @@ class Posts:
         now = self.database.now()
         row = {"key": post.key, "kind": post.kind, "address": post.address, "question": post.question}
         changing = {
-            "body": post.body,
+            "body": storable(post.body),
             "gist": post.gist,
             "state": state,
             "attempts": 0,

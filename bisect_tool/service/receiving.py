@@ -21,6 +21,7 @@ from bisect_tool.service.access import Here
 from bisect_tool.service.github.command import command_lines
 from bisect_tool.service.github.issue import REPOSITORY
 from bisect_tool.service.problems import Problem, Refused
+from bisect_tool.service.services import Services
 from bisect_tool.service.signing import is_from_github
 from bisect_tool.service.talk_settings import GitHubSettings, TalkSettings
 from bisect_tool.store.database import Database
@@ -28,7 +29,7 @@ from bisect_tool.store.records import storable
 from bisect_tool.store.service_tables import asked, deliveries
 
 MOST_BYTES = (
-    2_000_000  # of a delivery: an issue and a comment of 65,536 characters each, escaped, and what is around them
+    1_000_000  # of a delivery: an issue and a comment of 65,536 characters each, escaped, and what is around them
 )
 _DELIVERY = re.compile(r"[A-Za-z0-9-]{1,100}")
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}")
@@ -44,8 +45,8 @@ class Received(BaseModel):
 
 def talk_of(request: Request) -> TalkSettings:
     """How the server talks."""
-    found: TalkSettings = request.app.state.talk
-    return found
+    services: Services = request.app.state.services
+    return services.talk
 
 
 @router.post(

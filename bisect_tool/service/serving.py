@@ -25,6 +25,8 @@ from bisect_tool.service.questions import Questions
 from bisect_tool.service.queue import Queue
 from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import EVERYBODY, EVERYBODY_HERE, Hosting, Services
+from bisect_tool.service.talk_settings import read_talk
+from bisect_tool.service.talking import open_talker
 from bisect_tool.service.tokens import Tokens
 from bisect_tool.stopping import Stop
 from bisect_tool.store.address import StoreAddress, read_address
@@ -61,7 +63,7 @@ def serve(workshop: Workshop, wanted: Wanted, tell: Callable[[str], None]) -> No
         hosting = _hosting(wanted, listening.getsockname()[1])
         with opened(workshop, place, hosting) as shut:
             services = replace(shut, hosting=hosting_for(shut.tokens, hosting, is_open=wanted.is_open))
-            with hands(workshop, wanted.workers) as stop:
+            with hands(workshop, wanted.workers) as stop, voice(services, stop):
                 server = _Server(services, wanted, stop)
                 tell(f"bisect serves at {hosting.address} ({place}); Ctrl-C ends it")
                 server.run([listening])
@@ -128,6 +130,24 @@ def hands(workshop: Workshop, count: int) -> Iterator[Stop]:
             thread.join()
 
 
+@contextmanager
+def voice(services: Services, stop: Stop) -> Iterator[None]:
+    """The thread that talks to people, until `stop`; at the end it finishes what it is sending."""
+    talker = open_talker(services.database, services.talk, hosting_page(services.hosting), pause=stop.sleep)
+    thread = threading.Thread(target=talker.work, args=(stop,), name="talking")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def hosting_page(hosting: Hosting) -> Callable[[str], str]:
+    """The address of the page of a question."""
+    return lambda question: f"{hosting.address}/q/{question}"
+
+
 def _work(workshop: Workshop, stop: Stop) -> None:
     pass
 
@@ -180,6 +200,7 @@ def opened(workshop: Workshop, place: StoreAddress, hosting: Hosting) -> Iterato
             queue=Queue(database),
             events=EventLog(database),
             tokens=Tokens(database),
+            talk=read_talk(workshop.environ, workshop.settings.github_api),
         )
 
 
