@@ -31,6 +31,7 @@ class GitHubSettings:
     would have been is kept. At most `daily` comments are made in 24 hours in each repository. `associations` are those with a
     repository whose commands count. `askers` are the names of tokens whose specs may name an issue to comment on, None: all.
     `secret` is that of the webhook, empty: none is heard. `login` is who the token belongs to, None: GitHub is asked.
+    `host` is that of the web pages.
     """
 
     token: str = field(default="", repr=False)
@@ -42,12 +43,7 @@ class GitHubSettings:
     secret: str = field(default="", repr=False)
     login: str | None = None
     api: str = API
-
-    @property
-    def host(self) -> str:
-        """The host of the web pages."""
-        host = urlsplit(self.api).hostname or HOST
-        return HOST if host == f"api.{HOST}" else host
+    host: str = HOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +88,7 @@ def _github(environ: Mapping[str, str], api: str | None) -> GitHubSettings:
         secret=environ.get("BISECT_GITHUB_WEBHOOK_SECRET", "").strip(),
         login=environ.get("BISECT_GITHUB_LOGIN", "").strip() or None,
         api=(api or API).rstrip("/"),
+        host=_host(api or API),
     )
     if found.posts and not found.token:
         raise _wrong("BISECT_GITHUB_POST", "nothing can be posted without a token", "set BISECT_GITHUB_TOKEN as well")
@@ -99,6 +96,11 @@ def _github(environ: Mapping[str, str], api: str | None) -> GitHubSettings:
         what = f"the secret is shorter than {LEAST_SECRET} characters"
         raise _wrong("BISECT_GITHUB_WEBHOOK_SECRET", what, "make one with `openssl rand -hex 32`")
     return found
+
+
+def _host(api: str) -> str:
+    host = urlsplit(api).hostname or HOST
+    return HOST if host == f"api.{HOST}" else host
 
 
 def _repositories(environ: Mapping[str, str]) -> frozenset[str]:

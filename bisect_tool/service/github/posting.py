@@ -72,9 +72,9 @@ class GitHubSender:
             self._write(post, issue, text)
             return
         comment, mark = ours[-1]
-        if comment.body == text or (mark.is_whole and mark == mark_of(text)):
+        if mark is not None and mark.is_whole and mark == mark_of(text):
             self.posts.sent(post, str(comment.id))
-        elif mark.is_whole:
+        elif mark is not None and mark.is_whole:
             self.posts.keep(post)
             self.client.edit(issue, comment.id, text)
             self.posts.sent(post, str(comment.id))
@@ -97,10 +97,14 @@ class GitHubSender:
         self.pause(1.0)
 
 
-def _of_post(comments: Sequence[Comment], post: Post) -> list[tuple[Comment, Mark]]:
-    """The comments that were written for a post."""
+def _of_post(comments: Sequence[Comment], post: Post) -> list[tuple[Comment, Mark | None]]:
+    """The comments that were written for a post; without a mark where somebody has removed that."""
     found = [(comment, mark_of(comment.body)) for comment in comments]
-    return [(comment, mark) for comment, mark in found if mark is not None and mark.about == post.key[:DIGITS]]
+    return [
+        (comment, mark)
+        for comment, mark in found
+        if str(comment.id) == post.remote or (mark is not None and mark.about == post.key[:DIGITS])
+    ]
 
 
 def _follower(post: Post) -> NewPost:

@@ -127,8 +127,10 @@ def test_an_edit_at_the_end_counts_as_well(posts: Posts, github: FakeGitHub) -> 
     github.comments(REPOSITORY, NUMBER)[0]["body"] += "\n\nEdit: no."
     add(posts, "It was fixed in 2.15.0.")
     send(posts, github)
-    assert bodies(github)[0].endswith("Edit: no.")
-    assert len(bodies(github)) <= 2
+    send(posts, github)
+    first, second = bodies(github)
+    assert first.endswith("Edit: no.")
+    assert second.startswith(EDITED)
 
 
 def test_a_comment_that_somebody_deleted_is_not_written_again(posts: Posts, github: FakeGitHub) -> None:
