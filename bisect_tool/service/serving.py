@@ -7,7 +7,6 @@ import errno
 import logging
 import signal
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,15 +17,17 @@ from bisect_tool.environments.locks import exclusive
 from bisect_tool.errors import PortTaken, SettingError
 from bisect_tool.runs.workshop import Workshop
 from bisect_tool.service.app import make_app
+from bisect_tool.service.crew import Crew
 from bisect_tool.service.event_log import EventLog
 from bisect_tool.service.feed import Feed
+from bisect_tool.service.lanes import chosen_lanes
 from bisect_tool.service.log_lines import set_up_log
 from bisect_tool.service.questions import Questions
 from bisect_tool.service.queue import Queue
 from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import EVERYBODY, EVERYBODY_HERE, Hosting, Services
 from bisect_tool.service.talk_settings import read_talk
-from bisect_tool.service.talking import open_talker
+from bisect_tool.service.talking import voice
 from bisect_tool.service.tokens import Tokens
 from bisect_tool.stopping import Stop
 from bisect_tool.store.address import StoreAddress, read_address
@@ -117,39 +118,21 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def hands(workshop: Workshop, count: int) -> Iterator[Stop]:
-    """So many workers in threads of this process; at the end they give back what they have not finished."""
-    stop = Stop()
-    threads = [threading.Thread(target=_work, args=(workshop, stop), name=f"worker {n + 1}") for n in range(count)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield stop
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
+    """So many workers in threads of this process; at the end they give back what they have not finished.
 
-
-@contextmanager
-def voice(services: Services, stop: Stop) -> Iterator[None]:
-    """The thread that talks to people, until `stop`; at the end it finishes what it is sending."""
-    talker = open_talker(services.database, services.talk, hosting_page(services.hosting), pause=stop.sleep)
-    thread = threading.Thread(target=talker.work, args=(stop,), name="talking")
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-
-
-def hosting_page(hosting: Hosting) -> Callable[[str], str]:
-    """The address of the page of a question."""
-    return lambda question: f"{hosting.address}/q/{question}"
-
-
-def _work(workshop: Workshop, stop: Stop) -> None:
-    pass
+    They wait longer for the database than a request does: they have a connection to it of their own.
+    """
+    if not count:
+        yield Stop()
+        return
+    with workshop.results(_LOG.warning) as results:
+        crew = Crew(workshop, results.database, chosen_lanes(None, workshop.environ), count, tell=_LOG.info)
+        crew.start()
+        try:
+            yield crew.stop
+        finally:
+            crew.stop.set()
+            crew.join()
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -6,8 +6,10 @@ Each server has one, and may be killed at any moment: what it was doing is done 
 from __future__ import annotations
 
 import logging
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -18,6 +20,7 @@ from bisect_tool.service.github.client import GitHubClient
 from bisect_tool.service.github.posting import GitHubSender
 from bisect_tool.service.posts import LeaseOver, Post, PostKind, Posts
 from bisect_tool.service.questions import Questions
+from bisect_tool.service.services import Services
 from bisect_tool.service.talk_settings import TalkSettings
 from bisect_tool.service.telling import Teller
 from bisect_tool.service.webhooks import WebhookSender
@@ -82,6 +85,20 @@ class Talker:
             _LOG.info(
                 "post %d (%s): %s", post.id, post.kind, sent.state, extra={"post": post.id, "question": post.question}
             )
+
+
+@contextmanager
+def voice(services: Services, stop: Stop) -> Iterator[None]:
+    """A thread that talks until `stop`; the end of the block waits for what it is sending."""
+    address = services.hosting.address
+    talker = open_talker(services.database, services.talk, lambda question: f"{address}/q/{question}", pause=stop.sleep)
+    thread = threading.Thread(target=talker.work, args=(stop,), name="talking")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 def open_talker(

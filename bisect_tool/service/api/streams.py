@@ -29,6 +29,15 @@ _EXAMPLE = (
     'id: 7\r\ndata: {"id": 7, "job": 1, "at": 1796061600.0, "kind": "run_finished", "body": {"outcome": "exact"}}'
     "\r\n\r\n"
 )
+_SCHEMA = {  # of one event
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "description": "For `Last-Event-ID`."},
+        "event": {"type": "string", "description": "`end`, `stopping`, or `message`."},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+        "retry": {"type": "integer"},
+    },
+}
 _MEANING = (
     "Server-sent events. `data` is an object with `id`, `job`, `at` (seconds since 1970), `kind` and `body`. "
     "An event called `end` says that the question has ended, `stopping` that the server stops: connect again."
@@ -44,7 +53,7 @@ _OPEN = {JobState.WAITING, JobState.RUNNING}
         **problems(404),
         200: {
             "description": _MEANING,
-            "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+            "content": {"text/event-stream": {"schema": _SCHEMA, "example": _EXAMPLE}},
         },
     },
 )
