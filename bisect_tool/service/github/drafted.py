@@ -14,6 +14,7 @@ from bisect_tool.spec.drafting.draft import Draft, make_draft
 from bisect_tool.spec.drafting.files import SPEC, files_of
 from bisect_tool.spec.drafting.finding import Found, How, found
 from bisect_tool.spec.drafting.report import MOST_CHARACTERS, Report, read_report, slug
+from bisect_tool.spec.drafting.surroundings import REPOSITORIES, WELL_KNOWN
 
 ADVICE = "put a complete script that fails into the first comment of the issue, between ``` fences"
 _RULE = "command"  # where a value comes from that the command gives
@@ -56,7 +57,19 @@ def draft_question(report: Report, options: Mapping[str, str]) -> Drafted:
     draft = _commanded(make_draft(report), options)
     files = files_of(draft)
     others = tuple((name, text.encode()) for name, text in files.items() if name != SPEC)
-    return Drafted(Submission(files[SPEC], others), tuple(_notes(draft)), draft.todo)
+    return Drafted(Submission(files[SPEC], others), tuple(_notes(draft)), (*draft.todo, *_unknown(draft, report)))
+
+
+def _unknown(draft: Draft, report: Report) -> Iterator[str]:
+    """The packages that are not installed for somebody whom nobody knows: whoever wrote the issue could have published them.
+
+    What is searched may be a package that is well known, or the one that the repository is called after.
+    """
+    own = (report.repository or "").partition("/")[2].lower()
+    known = WELL_KNOWN | set(REPOSITORIES.values())
+    for name in (draft.package.value, *draft.requires.value):
+        if name.lower() not in known and not (name == draft.package.value and name.lower() == own):
+            yield f"the code imports `{name}`, a package that is not installed for a comment: leave it out, or submit a spec"
 
 
 def _commanded(draft: Draft, options: Mapping[str, str]) -> Draft:
