@@ -18,9 +18,10 @@ from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bisect_tool.service.access import Here
+from bisect_tool.service.api.words import problems
 from bisect_tool.service.github.command import command_lines
 from bisect_tool.service.github.issue import REPOSITORY
-from bisect_tool.service.problems import Problem, Refused
+from bisect_tool.service.problems import Refused
 from bisect_tool.service.services import Services
 from bisect_tool.service.signing import is_from_github
 from bisect_tool.service.talk_settings import GitHubSettings, TalkSettings
@@ -52,7 +53,8 @@ def talk_of(request: Request) -> TalkSettings:
 @router.post(
     "/webhook",
     status_code=202,
-    responses={status: {"model": Problem} for status in (400, 401, 404, 413)},
+    responses=problems(400, 401, 404, 408, 413),
+    openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}},
     summary="What GitHub calls when somebody comments on an issue",
 )
 async def receive(
