@@ -30,6 +30,7 @@ def command(number: int | None, state: str | None, question: str | None, most: i
     With NUMBER the text of that one. `docs/github.md` explains what is said, and the dry run.
     """
     from bisect_tool.errors import SettingError
+    from bisect_tool.reports.cleaning import clean
     from bisect_tool.service.posts import PostState
 
     with _posts(flags) as posts:
@@ -42,7 +43,7 @@ def command(number: int | None, state: str | None, question: str | None, most: i
     if one is None:
         raise SettingError(f"there is no post {number}", advice="`bisect posts` shows all of them")
     click.echo(_line(one), err=True)
-    click.echo(one.body)
+    click.echo(clean(one.body))
 
 
 def _line(post: Post) -> str:
@@ -62,6 +63,6 @@ def _posts(flags: dict[str, Any]) -> Iterator[Posts]:
 
     settings = read_settings_from(flags)
     cache = open_cache(settings.cache)
-    address = read_address(settings.store or f"sqlite:///{cache.database}", cache.database)
-    with open_results(address, lambda: exclusive(cache.locks / "database.lock")) as results:
+    place = read_address(settings.store, cache.database) if settings.store else cache.database
+    with open_results(place, lambda: exclusive(cache.locks / "database.lock")) as results:
         yield Posts(results.database)
