@@ -200,8 +200,8 @@ deliveries = Table(
     Column("outcome", Text, nullable=False),
 )
 
-# Comments on GitHub that asked for a search. `comment` is the id of the comment, `report` what the issue said then, `notes` what
-# the draft of the spec guessed.
+# Comments on GitHub that asked for a search. `comment` is the id of the comment, `report` what the issue said then, `notes`
+# what the draft of the spec guessed.
 asked = Table(
     "asked",
     metadata,

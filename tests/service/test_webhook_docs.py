@@ -62,7 +62,8 @@ def test_the_example_of_the_page_has_the_fields_that_we_send() -> None:
         "q0", "0", "n", "t", "torch", "release", None, "", "", "ann", None, QuestionState.ANSWERED, "exact", "r", None, 0.0, 0.0
     )  # fmt: skip
     job = Job(
-        7, "q0", Purpose.ANSWER, JobState.DONE, 50, "cpu", "ann", 0.0, 0.0, 0, cancel=False, worker=None, started=0.0, ended=1.0, run="r", outcome="exact", error=None,
+        id=7, question="q0", purpose=Purpose.ANSWER, state=JobState.DONE, priority=50, lane="cpu", owner="ann", queued=0.0,
+        not_before=0.0, attempts=0, cancel=False, worker=None, started=0.0, ended=1.0, run="r", outcome="exact", error=None,
     )  # fmt: skip
     report = samples.exact()
     assert why_not_told(report) is None
