@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -62,7 +62,7 @@ class Asking:
 
     questions: Questions
     teller: Teller
-    seconds_a_day: Callable[[], float | None] = lambda: None
+    seconds_a_day: float | None = None
 
     @property
     def database(self) -> Database:
@@ -103,7 +103,7 @@ class Asking:
         if drafted.todo:
             self._refuse(row, wording.incomplete(drafted.todo))
             return
-        asker = Asker(f"github:{row.login}", self.seconds_a_day())
+        asker = Asker(f"github:{row.login}", self.seconds_a_day)
         try:
             submitted = self.questions.submit(drafted.submission, asker, source=row.report["comment_address"])
         except SpecError as error:

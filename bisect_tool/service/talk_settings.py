@@ -31,7 +31,7 @@ class GitHubSettings:
     would have been is kept. At most `daily` comments are made in 24 hours in each repository. `associations` are those with a
     repository whose commands count. `askers` are the names of tokens whose specs may name an issue to comment on, None: all.
     `secret` is that of the webhook, empty: none is heard. `login` is who the token belongs to, None: GitHub is asked.
-    `host` is that of the web pages.
+    `seconds_a_day` is how long workers work for one person in a day, None: without a bound. `host` is that of the web pages.
     """
 
     token: str = field(default="", repr=False)
@@ -42,6 +42,7 @@ class GitHubSettings:
     askers: frozenset[str] | None = None
     secret: str = field(default="", repr=False)
     login: str | None = None
+    seconds_a_day: float | None = None
     api: str = API
     host: str = HOST
 
@@ -87,6 +88,7 @@ def _github(environ: Mapping[str, str], api: str | None) -> GitHubSettings:
         askers=_askers(environ),
         secret=environ.get("BISECT_GITHUB_WEBHOOK_SECRET", "").strip(),
         login=environ.get("BISECT_GITHUB_LOGIN", "").strip() or None,
+        seconds_a_day=_minutes(environ, "BISECT_GITHUB_MINUTES_A_DAY"),
         api=(api or API).rstrip("/"),
         host=_host(api or API),
     )
@@ -165,6 +167,16 @@ def _number(environ: Mapping[str, str], name: str, usual: int) -> int:
     if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) > MOST_DAILY:
         raise _wrong(name, f"not a number from 0 to {MOST_DAILY}: {text[:40]!r}", "correct the value")
     return int(text)
+
+
+def _minutes(environ: Mapping[str, str], name: str) -> float | None:
+    """Minutes as seconds; None where nothing is said."""
+    text = environ.get(name, "").strip()
+    if not text:
+        return None
+    if not re.fullmatch(r"[0-9]{1,5}", text) or int(text) == 0:
+        raise _wrong(name, f"not a number of minutes: {text[:40]!r}", "correct the value, or leave it out: no bound")
+    return 60.0 * int(text)
 
 
 def _words(environ: Mapping[str, str], name: str) -> list[str]:

@@ -116,7 +116,7 @@ def open_talker(
     client = GitHubClient(github.token, github.api, github.login, clock)
     return Talker(
         posts,
-        Asking(Questions(database), teller),
+        Asking(Questions(database), teller, github.seconds_a_day),
         teller,
         GitHubSender(posts, github, client, pause),
         WebhookSender(posts, settings.targets, settings.may_be_private, clock),

@@ -20,6 +20,7 @@ def test_everything_that_can_be_said() -> None:
             "BISECT_GITHUB_POST": "on",
             "BISECT_GITHUB_REPOSITORIES": "PyTorch/pytorch, else/where",
             "BISECT_GITHUB_DAILY": "5",
+            "BISECT_GITHUB_MINUTES_A_DAY": "90",
             "BISECT_GITHUB_ASSOCIATIONS": "member owner",
             "BISECT_GITHUB_ASKERS": "ann",
             "BISECT_GITHUB_WEBHOOK_SECRET": "0123456789abcdef",
@@ -30,7 +31,7 @@ def test_everything_that_can_be_said() -> None:
         "https://github.example.org/api/v3",
     )
     assert found.github == GitHubSettings(
-        token="t0ken", posts=True, repositories=frozenset({"pytorch/pytorch", "else/where"}), daily=5,
+        token="t0ken", posts=True, repositories=frozenset({"pytorch/pytorch", "else/where"}), daily=5, seconds_a_day=5400.0,
         associations=frozenset({"MEMBER", "OWNER"}), askers=frozenset({"ann"}), secret="0123456789abcdef",
         login="our-bot", api="https://github.example.org/api/v3", host="github.example.org",
     )  # fmt: skip
@@ -51,6 +52,7 @@ def test_everything_that_can_be_said() -> None:
         ({"BISECT_GITHUB_REPOSITORIES": "pytorch"}, "not a repository: 'pytorch'"),
         ({"BISECT_GITHUB_REPOSITORIES": "https://github.com/pytorch/pytorch"}, "not a repository"),
         ({"BISECT_GITHUB_DAILY": "many"}, "not a number from 0 to 1000"),
+        ({"BISECT_GITHUB_MINUTES_A_DAY": "0"}, "not a number of minutes"),
         ({"BISECT_GITHUB_ASSOCIATIONS": "friends"}, "not an association"),
         ({"BISECT_GITHUB_WEBHOOK_SECRET": "s3cret"}, "shorter than 16 characters"),
         ({"BISECT_WEBHOOKS": "https://x.example.org"}, "without a secret to sign with"),

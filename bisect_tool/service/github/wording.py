@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,13 +12,14 @@ from bisect_tool.errors import BisectError
 from bisect_tool.reports.answer import summary
 from bisect_tool.reports.cleaning import clean, shorten
 from bisect_tool.reports.formats.markdown import escape, fenced
-from bisect_tool.reports.report import Appeared, Fixed, Report
+from bisect_tool.reports.report import Appeared, Failure, Fixed, Report
 from bisect_tool.service.github.command import WORD
 from bisect_tool.service.github.fitting import fitted
 from bisect_tool.service.github.harmless import defused
 
 MOST_NOTES = 40
 MOST_BYTES = 65_000  # GitHub takes 65,536 characters, and the mark comes on top
+_FOLDERS = re.compile(r'File "/[^"\n]*?/((?:site-packages/[^"\n]*|[^"/\n]+)(?="))')
 _USAGE = (
     f"{WORD}",
     f"{WORD} --from 2.12 --to 2.15",
@@ -67,7 +69,7 @@ def gist_of(report: Report) -> str:
 def answer_comment(report: Report, around: Circumstances) -> str:
     """The answer of a report."""
     # How to repeat it names files of ours; the page has them for everybody.
-    told = report.model_copy(update={"repeat": f"bisect run {report.spec.name}/spec.yaml"})
+    told = _without_folders(report).model_copy(update={"repeat": f"bisect run {report.spec.name}/spec.yaml"})
     before = ["*The answer has changed since this comment was first written.*\n"] if around.is_changed else []
     left_out = f"Something was left out to fit into a comment; [the page of the question]({around.page}) has all of it."
     after = [*_of_draft(around.notes), "---", _footer(around)]
@@ -164,6 +166,16 @@ def _footer(around: Circumstances) -> str:
         f"Found by [bisect]({around.page}){asked}, a program: read the evidence before you rely on it."
         " I edit this comment when the answer changes, unless somebody else has edited it."
     )
+
+
+def _without_folders(report: Report) -> Report:
+    """The report without the folders of our machines, which say nothing to others and may tell names."""
+
+    def short(failure: Failure) -> Failure:
+        text = _FOLDERS.sub(r'File "\1', failure.signature.text)
+        return failure.model_copy(update={"signature": failure.signature.model_copy(update={"text": text})})
+
+    return report.model_copy(update={"failures": tuple(short(failure) for failure in report.failures)})
 
 
 def _short(text: str) -> tuple[str, ...]:

@@ -76,6 +76,22 @@ def test_a_changed_answer_says_so() -> None:
     assert text.startswith("*The answer has changed since this comment was first written.*\n\n### Bisecting")
 
 
+def test_folders_of_our_machines_are_nothing_for_others() -> None:
+    report = samples.exact()
+    text = (
+        '  File "/home/ann/cache/q-17/repro.py", line 3\n'
+        '  File "/home/ann/env/lib/python3.11/site-packages/torch/_dynamo/x.py", line 4\n'
+        '  File "repro.py", line 5'
+    )
+    signature = report.failures[0].signature.model_copy(update={"text": text})
+    failure = report.failures[0].model_copy(update={"signature": signature})
+    said = wording.answer_comment(report.model_copy(update={"failures": (failure,)}), AROUND)
+    assert "/home/ann" not in said
+    assert (
+        'File "repro.py", line 3\n  File "site-packages/torch/_dynamo/x.py", line 4\n  File "repro.py", line 5' in said
+    )
+
+
 def huge() -> Report:
     """A hundred failures with long texts."""
     base = samples.exact()
