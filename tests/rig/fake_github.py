@@ -122,7 +122,7 @@ class FakeGitHub:
     reactions: list[tuple[int, str, str]] = field(default_factory=list)  # comment, who, which
     requests: list[Request] = field(default_factory=list)
     faults: list[tuple[str, Fault]] = field(default_factory=list)
-    lock: threading.RLock = field(default_factory=threading.RLock)
+    lock: threading.Condition = field(default_factory=threading.Condition)
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(3_000_000_001, 3_001_000_000)))
 
     def add_issue(self, repository: str, number: int, title: str = "A failure", body: str = "", **more: Any) -> None:
@@ -157,6 +157,12 @@ class FakeGitHub:
     def count(self, *kinds: str) -> int:
         """How many requests of these kinds came."""
         return sum(one.kind in kinds for one in self.requests)
+
+    def wait_for(self, kind: str, number: int = 1, seconds: float = 120) -> None:
+        """Wait until so many requests of a kind were answered."""
+        with self.lock:
+            if not self.lock.wait_for(lambda: self.count(kind) >= number, seconds):
+                raise AssertionError(f"{self.count(kind)} requests of {kind} after {seconds} s: {self.requests}")
 
     def striking(self, kind: str) -> Fault | None:
         """The fault that acts on this request."""
@@ -208,6 +214,7 @@ class _Handler(LoopbackHandler):
             status = 0 if fault and fault.hangs_up else reply.status
             headers = {key.lower(): text for key, text in self.headers.items()}
             github.requests.append(Request(kind, method, self.path, headers, content, status))
+            github.lock.notify_all()
         if fault and fault.waits_for:
             fault.waits_for.wait(30)
         if fault and fault.hangs_up:

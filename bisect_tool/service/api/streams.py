@@ -26,8 +26,7 @@ PATIENCE = 30.0  # seconds in which a client takes a piece
 RECONNECT = 2000  # milliseconds before a client opens a broken stream again
 MOST_ID = 2**53
 _EXAMPLE = (
-    'id: 7\r\ndata: {"id": 7, "job": 1, "at": 1796061600.0, "kind": "run_finished", "body": {"outcome": "exact"}}'
-    "\r\n\r\n"
+    'id: 7\ndata: {"id": 7, "job": 1, "at": 1796061600.0, "kind": "run_finished", "body": {"outcome": "exact"}}\n\n'
 )
 _SCHEMA = {  # of one event
     "type": "object",
@@ -71,7 +70,7 @@ async def get_events(
     feed.check_room()
     last = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdecimal() else after
     pieces = _pieces(feed, services, question.id, min(last, MOST_ID), until_end=until_end)
-    return EventSourceResponse(pieces, ping=PING, send_timeout=PATIENCE)
+    return EventSourceResponse(pieces, ping=PING, send_timeout=PATIENCE, sep="\n")
 
 
 async def _pieces(
