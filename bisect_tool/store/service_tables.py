@@ -167,7 +167,8 @@ failure_words = Table(
 )
 
 # What is told to others: a comment on an issue, a call of a webhook. `key` says what it is about, so that nothing
-# is sent twice.
+# is sent twice; `gist` is the digest of what a comment says, without what differs from run to run. `lease` is of the sender
+# that works on it until `until`. `repository` and `created`: comments are counted for each repository and day.
 posts = Table(
     "posts",
     metadata,
@@ -177,8 +178,13 @@ posts = Table(
     Column("address", Text, nullable=False),
     Column("question", String(24), nullable=False),
     Column("body", Text, nullable=False),
+    Column("gist", String(64), nullable=False),
     Column("state", String(16), nullable=False),
     Column("remote", Text),
+    Column("lease", String(64)),
+    Column("until", Float),
+    Column("repository", text_of(200)),
+    Column("created", Float),
     Column("attempts", Integer, nullable=False),
     Column("not_before", Float, nullable=False),
     Column("made", Float, nullable=False),
@@ -187,6 +193,15 @@ posts = Table(
     UniqueConstraint("key"),
     Index(None, "state", "not_before"),
     Index(None, "question"),
+    Index(None, "repository", "created"),
+)
+
+# Jobs whose end was told, or need not be.
+told = Table(
+    "told",
+    metadata,
+    Column("job", Integer, primary_key=True, autoincrement=False),
+    Column("at", Float, nullable=False),
 )
 
 # Deliveries of GitHub that have been taken care of: it sends some twice.
@@ -196,6 +211,30 @@ deliveries = Table(
     Column("id", text_of(100), primary_key=True),
     Column("received", Float, nullable=False),
     Column("outcome", Text, nullable=False),
+)
+
+# Comments on GitHub that asked for a search. `comment` is the id of the comment, `report` what the issue said then, `notes`
+# what the draft of the spec guessed.
+asked = Table(
+    "asked",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("comment", text_of(40), nullable=False),
+    Column("repository", text_of(200), nullable=False),
+    Column("issue", Integer, nullable=False),
+    Column("login", text_of(100), nullable=False),
+    Column("said", Text, nullable=False),
+    Column("report", JSON, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("question", String(24)),
+    Column("notes", JSON),
+    Column("error", Text),
+    Column("lease", String(64)),
+    Column("until", Float),
+    Column("received", Float, nullable=False),
+    UniqueConstraint("comment"),
+    Index(None, "state"),
+    Index(None, "question"),
 )
 
 # The newest build of a channel that has been noticed.
