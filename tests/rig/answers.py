@@ -1,4 +1,4 @@
-"""Reports about strips of builds: `✓` pass, letters failures, `?` untestable, `·` not tried."""
+"""Reports about strips of builds: `✓` pass, `A` and `B` failures, `~` A now and then, `?` untestable, `·` not tried."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ def builds(count: int, first: int = 0) -> tuple[str, ...]:
 
 def answer(strip: str, *, first: int = 0, **more: object) -> Report:
     """The report of a question with the one case `repro`; its builds begin with 1.`first`, a day each."""
-    names = builds(len(strip), first)
+    return only(strip, *builds(len(strip), first), **more)
+
+
+def only(strip: str, *names: str, **more: object) -> Report:
+    """The same over these builds."""
     case = samples.case("repro", strip, names)
-    shown = [letter for letter in NAMES if letter in strip]
+    shown = [letter for letter in NAMES if letter in strip or (letter == "A" and "~" in strip)]
     failures = tuple(_failure(letter, tuple(_episodes(strip, letter, names))) for letter in shown)
     return samples.report(case, failures=failures, **{"outcome": "exact" if shown else "no change", **more})
 
@@ -36,7 +40,7 @@ def _failure(letter: str, episodes: tuple[Episode, ...]) -> Failure:
 
 def _episodes(strip: str, letter: str, names: tuple[str, ...]) -> Iterator[Episode]:
     judged = [place for place, symbol in enumerate(strip) if symbol not in "?·"]
-    has = [strip[place] == letter for place in judged]
+    has = [strip[place] == letter or (strip[place] == "~" and letter == "A") for place in judged]
     for number, place in enumerate(judged):
         if not has[number] or (number and has[number - 1]):
             continue
