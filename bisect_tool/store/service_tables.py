@@ -265,6 +265,7 @@ used_builds = Table(
     metadata,
     Column("question", String(24), primary_key=True),
     Column("build", text_of(200), primary_key=True),
+    Column("channel", text_of(100), nullable=False),
     Column("day", String(10)),
     Column("state", String(16), nullable=False),
     Column("reason", Text),

@@ -79,6 +79,7 @@ def upgrade() -> None:
         "used_builds",
         sa.Column("question", sa.String(24), nullable=False),
         sa.Column("build", _text(200), nullable=False),
+        sa.Column("channel", _text(100), nullable=False),
         sa.Column("day", sa.String(10)),
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("reason", sa.Text()),
