@@ -72,7 +72,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class BuildOfDay:
-    """One build. `status`: `listed`, `hidden` (there, but not listed), `gone` (not listed any more), `used` (only by questions).
+    """One build. `status`: `listed`, `hidden` (there, but not listed), `gone` (not listed any more), `used` (by questions).
 
     `faults` are the reasons why it is known to be broken. `replaced` is how often another file came under its name.
     """
