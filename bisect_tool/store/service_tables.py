@@ -196,8 +196,8 @@ deliveries = Table(
 )
 
 # A stream of builds that is looked at from time to time: a package on a channel, for one kind of machine and one Python (empty:
-# that of the server). `newest` is its newest build, `due` when it is to be looked at next, `faults` how often in a row nobody
-# answered, `source` where the builds come from.
+# that of the server). `newest` is its newest build, `fresh` when something new was seen last, `replaced` when a file was last
+# found replaced, `due` when it is to be looked at next; `faults` counts the looks in a row that failed.
 watched = Table(
     "watched",
     metadata,
@@ -208,6 +208,8 @@ watched = Table(
     Column("device", text_of(100), nullable=False),
     Column("python", text_of(100), nullable=False),
     Column("newest", Text),
+    Column("fresh", Float),
+    Column("replaced", Float),
     Column("polled", Float),
     Column("due", Float, nullable=False),
     Column("faults", Integer, nullable=False),
@@ -245,8 +247,9 @@ watch_choices = Table(
     Column("changed", Float, nullable=False),
 )
 
-# The answers to a question, each with the job that found it: `before` is the run whose answer it took the place of, `open`
-# counts the failures that its newest build has, `news` is what it says that the one before did not.
+# The answers to a question, each with its job: `before` is the run whose answer it took the place of, `newest` the last build
+# of its range, `open` counts the failures that this has, `news` is what it says that the one before did not and
+# `told` counts that. `channel`, `device`, `variant` and `python` say in which stream newer builds come.
 answers = Table(
     "answers",
     metadata,
@@ -257,8 +260,11 @@ answers = Table(
     Column("at", Float, nullable=False),
     Column("channel", text_of(100), nullable=False),
     Column("device", text_of(100), nullable=False),
+    Column("variant", text_of(100), nullable=False),
+    Column("python", text_of(100), nullable=False),
     Column("newest", Text),
     Column("open", Integer, nullable=False),
+    Column("told", Integer, nullable=False),
     Column("news", JSON, nullable=False),
     Index(None, "question", "at"),
 )
