@@ -208,6 +208,7 @@ class _Run:
         """Load a session, tell that it starts, and count the trials that were known before."""
         name, spec = uuid.uuid4().hex, session.asked.spec
         self.results.start_run(name, spec=spec.name, repro=session.asked.repro.digest, package=spec.package)
+        self.watch.begins(session.asked.read, name)
         session.load()
         self.tell(_started(session))
         course.runs.append(name)

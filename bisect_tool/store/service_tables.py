@@ -60,7 +60,8 @@ question_files = Table(
 
 # Work on a question. `lease` is of the last taking that worked on it, `beat` its last sign of life; `cancel` is 1 when
 # somebody wants it to end. `attempts` counts those that a fault of the machine ended since the last new trial. `seconds_a_day`
-# is the budget of the owner, `used` the seconds of takings before the last; `host_lane` is where it was begun.
+# is the budget of the owner, `used` the seconds of takings before the last; `host_lane` is where it was begun. For a job that
+# asks afresh trials up to the number `forgotten` do not count.
 jobs = Table(
     "jobs",
     metadata,
@@ -74,6 +75,7 @@ jobs = Table(
     Column("owner", text_of(100), nullable=False),
     Column("seconds_a_day", Float),
     Column("used", Float, nullable=False),
+    Column("forgotten", Integer),
     Column("queued", Float, nullable=False),
     Column("not_before", Float, nullable=False),
     Column("attempts", Integer, nullable=False),
