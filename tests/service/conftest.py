@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
 from bisect_tool.service.questions import Questions
 from bisect_tool.service.queue import Queue
-from bisect_tool.store.address import StoreAddress
+from bisect_tool.store.address import StoreAddress, file_address
 from bisect_tool.store.database import Database
 from bisect_tool.store.results import open_results
 from tests.store.conftest import address, made_file
@@ -15,6 +17,13 @@ from tests.store.conftest import address, made_file
 __all__ = ["address", "made_file"]
 
 SPAN = 1000.0  # nothing is silent for so long, unless a test says so
+
+
+@pytest.fixture
+def own_address(made_file: Path, tmp_path: Path) -> StoreAddress:
+    """A database in a file."""
+    shutil.copy(made_file, tmp_path / "shared.sqlite")
+    return file_address(tmp_path / "shared.sqlite", is_own=False)
 
 
 @pytest.fixture
