@@ -30,7 +30,7 @@ class Order:
     """`spec` is the path of the spec, in the folder that is the child's own; `parent` the process that waits for it.
 
     `after`: trials that were stored up to this number do not count, None: all do. `device` is used instead of what the spec
-    says. `token` is for GitHub's API.
+    says. `token` is for GitHub's API. `narrow`: what an answer rests on, where that alone is run again (`asking_again`).
     """
 
     spec: str
@@ -40,6 +40,7 @@ class Order:
     after: int | None
     parent: int
     token: str | None = field(default=None, repr=False)
+    narrow: dict[str, Any] | None = None
 
     def line(self) -> str:
         """The order as a line."""

@@ -72,6 +72,7 @@ jobs = Table(
     Column("priority", Integer, nullable=False),
     Column("lane", text_of(100), nullable=False),
     Column("host_lane", text_of(100)),
+    Column("avoid", Text),
     Column("owner", text_of(100), nullable=False),
     Column("seconds_a_day", Float),
     Column("used", Float, nullable=False),
