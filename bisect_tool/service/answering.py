@@ -95,7 +95,8 @@ def main() -> None:
     _die_with(order.parent)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
-    out = _own_output()
+    out, environ = _own_output(), dict(os.environ)
+    os.environ.update(order.libraries)  # for this process alone: what it starts gets `environ`
 
     def say(line: str) -> None:
         with suppress(BrokenPipeError):  # the worker is gone, and so are we, in a moment
@@ -103,7 +104,7 @@ def main() -> None:
             out.flush()
 
     try:
-        end = answer(order, os.environ, lambda event: say(event_line(event)))
+        end = answer(order, environ, lambda event: say(event_line(event)))
     except Exception as error:  # noqa: BLE001  a defect of the tool: whoever reads the log of the worker finds it there
         traceback.print_exc()
         what = f"bisect has a defect: {type(error).__name__}: {error}"

@@ -16,7 +16,7 @@ from bisect_tool.runs.workshop import Workshop
 from bisect_tool.service.child import Child, child_of
 from bisect_tool.service.lanes import device_of, own_lane
 from bisect_tool.service.news import END, News, Thinner
-from bisect_tool.service.order import Order
+from bisect_tool.service.order import Order, for_libraries
 from bisect_tool.service.private_folders import private_folder, remove_abandoned
 from bisect_tool.service.question import fault_values
 from bisect_tool.service.questions import Questions
@@ -108,6 +108,7 @@ class Worker:
             after=taken.forgotten,
             parent=os.getpid(),
             token=token_in(self.environ),
+            libraries=for_libraries(self.environ),
             narrow=narrow_for(self.queue.database, job),
         )
 
