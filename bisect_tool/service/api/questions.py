@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -12,7 +11,6 @@ from bisect_tool.service.access import Here, Reader, Submitter, Visitor, Worker
 from bisect_tool.service.api.handing_in import FORM, JSON, HandedIn, read_question
 from bisect_tool.service.api.models import (
     JobShown,
-    NewQuestion,
     QuestionList,
     QuestionShown,
     QuestionWhole,
@@ -29,7 +27,7 @@ from bisect_tool.service.services import Services
 from bisect_tool.service.tokens import Scope
 
 router = APIRouter(tags=["questions"])
-_CURSOR = re.compile(r"0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,3}-q[0-9a-f]{20}\Z")
+_CURSOR = r"^0x[01]\.[0-9a-f]{1,13}p\+[0-9]{1,2}-q[0-9a-f]{20}$"
 _FILE = {"type": "string", "format": "binary"}
 _FORM_SCHEMA = {
     "type": "object",
@@ -37,7 +35,6 @@ _FORM_SCHEMA = {
     "properties": {
         "spec": {"type": "string", "description": "The text of the spec; left out: `spec.yaml` among the files."},
         "files": {"type": "array", "items": _FILE, "description": "The files; their names are their paths."},
-        "archive": {**_FILE, "description": "A zip or tar archive with the files."},
         "priority": {"type": "integer", "minimum": 0, "maximum": 100},
         "source": {"type": "string", "maxLength": 500},
     },
@@ -65,13 +62,8 @@ async def submit(request: Request, response: Response, services: Here, visitor: 
     handed_in = await read_question(request)
     submitted = await run_in_threadpool(_submit, services, visitor, handed_in)
     response.status_code = 201 if submitted.is_new else 200
-    response.headers["Location"] = f"{router_prefix(request)}/{submitted.question.id}"
+    response.headers["Location"] = f"{request.url.path}/{submitted.question.id}"
     return submitted
-
-
-def router_prefix(request: Request) -> str:
-    """The address of the list of questions."""
-    return str(request.url.path).rstrip("/")
 
 
 def _submit(services: Services, visitor: Visitor, handed_in: HandedIn) -> Submitted:
@@ -93,13 +85,11 @@ def list_questions(
     package: Annotated[str | None, Query(max_length=100, pattern=PLAIN)] = None,
     owner: Annotated[str | None, Query(max_length=100, pattern=PLAIN)] = None,
     before: Annotated[
-        str | None, Query(max_length=60, pattern=PLAIN, description="The `next` of the page before.")
+        str | None, Query(max_length=60, pattern=_CURSOR, description="The `next` of the page before.")
     ] = None,
     most: Annotated[int, Query(ge=1, le=200, description="How many of them.")] = 50,
 ) -> QuestionList:
     """The questions that fit, the last changed first."""
-    if before is not None and not _CURSOR.match(before):
-        raise Refused(422, "`before` is not the `next` of a page", "leave it out for the first page", where="before")
     wanted = Filter(text, tuple(state or ()), package, owner, before, most)
     found = services.questions.find(wanted)
     return QuestionList(questions=[shown_question(one, services.hosting) for one in found.questions], next=found.next)
@@ -128,6 +118,3 @@ def cancel(question: Asked, services: Here, _: Worker) -> QuestionShown:
 def retry(question: Asked, services: Here, visitor: Worker, how: Retry) -> JobShown:
     """Have a question answered again, from the trials that are known or, with `fresh`, without them."""
     return shown_job(services.questions.retry(question.id, visitor.asker, fresh=how.fresh))
-
-
-SCHEMAS: dict[str, Any] = {"NewQuestion": NewQuestion}
