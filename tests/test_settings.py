@@ -10,7 +10,8 @@ from bisect_tool.settings import Settings, read_settings
 
 SETTINGS = (
     "ahead", "bandwidth", "cache", "executor", "github_api", "index", "jobs", "lease", "logs", "max_cache", "max_downloads",
-    "nightly_index", "ray_address", "repo", "store", "thin", "verify", "wait_for_gpu", "wheelhouse",
+    "nightly_index", "ray_address", "repo", "reviews", "server", "store", "thin", "token", "verify", "wait_for_gpu",
+    "watch_days", "watch_every", "wheelhouse",
 )  # fmt: skip
 
 
@@ -49,10 +50,15 @@ def test_the_defaults(tmp_path: Path) -> None:
         "nightly_index": None,
         "ray_address": "auto",
         "repo": None,
+        "reviews": 0.02,
+        "server": None,
         "store": None,
         "thin": "auto",
+        "token": None,
         "verify": 2,
         "wait_for_gpu": 0,
+        "watch_days": 180,
+        "watch_every": 1800,
         "wheelhouse": None,
         "sources": dict.fromkeys(SETTINGS, "default"),
     }
@@ -179,6 +185,22 @@ def test_a_setting_of_speed_that_makes_no_sense(tmp_path: Path, setting: str, gi
     assert refusal(tmp_path, {variable: given}).where == variable
 
 
+@pytest.mark.parametrize(
+    ("setting", "given", "value"),
+    [("watch_every", "off", 0), ("watch_every", "60", 60), ("reviews", "5%", 0.05), ("reviews", "0", 0.0)],
+)
+def test_the_settings_of_watches(tmp_path: Path, setting: str, given: str, value: float) -> None:
+    assert getattr(read(tmp_path, {f"BISECT_{setting.upper()}": given}), setting) == value
+
+
+@pytest.mark.parametrize(
+    ("setting", "given"), [("watch_every", "59"), ("watch_days", "0"), ("reviews", "2"), ("reviews", "some")]
+)
+def test_a_setting_of_watches_that_makes_no_sense(tmp_path: Path, setting: str, given: str) -> None:
+    variable = f"BISECT_{setting.upper()}"
+    assert refusal(tmp_path, {variable: given}).where == variable
+
+
 @pytest.mark.parametrize("content", [b"verify = \n", b"title = '\xe9'\n", b"a = 1\na = 2\n"])
 def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
     file = settings_file(tmp_path, "")
@@ -244,10 +266,15 @@ def test_the_explanation(tmp_path: Path) -> None:
         ("nightly-index", "PyTorch's own", "default"),
         ("ray-address", "auto", "default"),
         ("repo", "none", "default"),
+        ("reviews", "0.02 of the answers a day", "default"),
+        ("server", "none", "default"),
         ("store", "the file of the cache", "default"),
         ("thin", "auto", "default"),
+        ("token", "none", "default"),
         ("verify", "3", "BISECT_VERIFY"),
         ("wait-for-gpu", "no", "default"),
+        ("watch-days", "180 days", "default"),
+        ("watch-every", "1800 s", "default"),
         ("wheelhouse", "none", "default"),
     ]
 

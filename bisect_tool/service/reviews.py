@@ -39,7 +39,7 @@ DOUBTED = frozenset({Verdict.DIFFERS, Verdict.REPLACED})
 class ReviewRules:
     """Which share of the answers is reviewed in a day, and at most how many; when nobody else waits, one at least.
 
-    `rests`: seconds until the same answer may be reviewed again.
+    With a `share` of 0 nothing is. `rests`: seconds until the same answer may be reviewed again.
     """
 
     share: float = 0.02
@@ -99,7 +99,7 @@ class Reviews:
         day, candidates, done, is_idle = self.database.read(look)
         begun: list[str] = []
         for number, one in drawn(day, candidates):
-            is_wanted = number < self.rules.share or (is_idle and done + len(begun) == 0)
+            is_wanted = number < self.rules.share or (is_idle and self.rules.share > 0 and done + len(begun) == 0)
             if is_wanted and done + len(begun) < self.rules.most and self._begin(one):
                 begun.append(one.question)
         return begun
