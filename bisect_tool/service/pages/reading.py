@@ -1,0 +1,79 @@
+"""What the pages read, each from the functions that the API reads too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from bisect_tool.reports.formats import html, markdown
+from bisect_tool.reports.report import Report
+from bisect_tool.service.event_log import StoredEvent
+from bisect_tool.service.pages.question_page import ReportBody, Standing, active_job
+from bisect_tool.service.problems import not_found
+from bisect_tool.service.question import Question
+from bisect_tool.service.services import Services
+from bisect_tool.store import tables
+from bisect_tool.store.database import Database
+
+_PART = 500
+
+
+def question_at(services: Services, number: str) -> Question:
+    """The question of this id. Raises `Refused` (404)."""
+    question = services.questions.get(number)
+    if question is None:
+        raise not_found(f"there is no question {number[:40]}", "look for it in the list of questions")
+    return question
+
+
+def summaries(database: Database, questions: Iterable[Question]) -> dict[str, tuple[str, ...]]:
+    """The sentences that answer these questions, by run; of each report the database reads nothing else out."""
+    runs = sorted({question.run for question in questions if question.run})
+    query = select(tables.runs.c.id, tables.runs.c.report["summary"]).where(tables.runs.c.id.in_(runs))
+
+    def ask(connection: Connection) -> dict[str, tuple[str, ...]]:
+        return {row[0]: tuple(map(str, row[1] or ())) for row in connection.execute(query)}
+
+    return database.read(ask) if runs else {}
+
+
+def report_at(services: Services, question: Question) -> Report | None:
+    """The report of a question; None without one."""
+    found = services.questions.report(question.id)
+    return None if found is None else Report.model_validate(found)
+
+
+def report_body(question: Question, report: Report) -> ReportBody:
+    """The report as the page includes it; a log is the page of its trial."""
+    values = html.body_values(report)
+    values["log_of"] = lambda case, build, _log: trial_address(question.id, case, build)
+    return ReportBody(report, values, markdown.render(report))
+
+
+def trial_address(question: str, case: str, build: str) -> str:
+    """The page of a trial."""
+    from urllib.parse import quote
+
+    return f"/q/{question}/trials/{quote(case, safe='')}/{quote(build, safe='/')}"
+
+
+def standing_of(services: Services, question: Question) -> Standing:
+    """How a question stands now, with the live view of the job that works on it."""
+    from bisect_tool.service.pages.live_view import live_view
+
+    jobs = services.questions.jobs(question.id)
+    job, now = active_job(jobs), services.clock()
+    live = live_view(_events(services, question.id, job.id), now) if job is not None else None
+    return Standing(question, jobs, live, None, now)
+
+
+def _events(services: Services, question: str, job: int) -> Iterator[StoredEvent]:
+    last = 0
+    while True:
+        part = services.events.after(last, question, _PART)
+        yield from (event for event in part if event.job == job)
+        if len(part) < _PART:
+            return
+        last = part[-1].id
