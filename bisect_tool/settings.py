@@ -36,6 +36,7 @@ class Settings:
     `ray://host:port`, or `local` for one that lasts as long as the run.
     `store` is the address of the results database and `logs` that of a folder for the logs of trials, both None: those of the
     cache (`docs/store.md`). `lease` are the seconds without a sign of life after which another host's work is taken over.
+    `server` is the address of a server of bisect for `submit`, `watch` and `when`, `token` what it is shown (docs/service.md).
     `thin`: `auto` when nightlies may be looked at thin first (`docs/speed.md`), else `off`.
     """
 
@@ -53,8 +54,10 @@ class Settings:
     nightly_index: str | None
     ray_address: str
     repo: Path | None
+    server: str | None
     store: str | None = field(repr=False)
     thin: str
+    token: str | None = field(repr=False)
     verify: int
     wait_for_gpu: int
     wheelhouse: Path | None
@@ -77,8 +80,10 @@ class Settings:
             "nightly-index": _without_password(self.nightly_index) or "PyTorch's own",
             "ray-address": _without_password(self.ray_address) or "",
             "repo": str(self.repo) if self.repo else "none",
+            "server": _without_password(self.server) or "none",
             "store": without_secrets(self.store) if self.store else "the file of the cache",
             "thin": self.thin,
+            "token": "set" if self.token else "none",
             "verify": str(self.verify),
             "wait-for-gpu": f"{self.wait_for_gpu} s" if self.wait_for_gpu else "no",
             "wheelhouse": str(self.wheelhouse) if self.wheelhouse else "none",
@@ -99,6 +104,13 @@ def _address(value: object) -> str:
     text = _text(value).strip().rstrip("/")
     if not re.match(r"^https?://[^/\s]+\S*\Z", text):
         raise ValueError(f"not an http or https address: {_without_password(text)!r}")
+    return text
+
+
+def _token(value: object) -> str:
+    text = _text(value).strip()
+    if not re.fullmatch(r"[!-~]{1,200}", text):
+        raise ValueError("not a token")  # the value is a secret, even a wrong one
     return text
 
 
@@ -200,8 +212,10 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "nightly_index": _address,
     "ray_address": _ray_address,
     "repo": _path,
+    "server": _address,
     "store": _store,
     "thin": _thin,
+    "token": _token,
     "verify": _whole(0, MOST_VERIFY),
     "wait_for_gpu": _whole(0, MOST_WAIT),
     "wheelhouse": _path,

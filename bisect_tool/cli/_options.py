@@ -96,6 +96,7 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
             "nightly_index",
             "ray_address",
             "repo",
+            "server",
             "store",
             "wheelhouse",
             "verify",

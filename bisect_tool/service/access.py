@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends, Request
 
 from bisect_tool.service.problems import Refused
+from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import Services
 from bisect_tool.service.tokens import Scope
 
@@ -27,6 +28,11 @@ class Visitor:
     scopes: frozenset[Scope]
     seconds_a_day: float | None
     address: str
+
+    @property
+    def key(self) -> str:
+        """What its requests are counted under."""
+        return f"token {self.name}" if self.name else f"address {self.address}"
 
     def may(self, scope: Scope) -> bool:
         """Whether this is allowed."""
@@ -50,26 +56,36 @@ Here = Annotated[Services, Depends(services_of)]
 
 
 def visitor_of(request: Request, services: Here) -> Visitor:
-    """Who asks. Raises `Refused` (401) for a token that is not valid."""
+    """Who asks; the request is counted. Raises `Refused`: 401 for a token that is not valid, 429 for too many requests."""
+    rates: Rates = request.app.state.rates
     address = request.client.host if request.client else ""
     text = _token_text(request)
     if not text:
-        return Visitor("", services.hosting.open_to, None, address)
+        nobody = Visitor("", services.hosting.open_to, None, address)
+        rates.count(nobody.key)
+        return nobody
     token = services.tokens.find(text)
     if token is None:
+        rates.count(f"address {address}")
         raise Refused(
             401,
             "this token is not valid: unknown, expired or revoked",
             "ask whoever runs the server for another one",
             headers=_CHALLENGE,
         )
-    return Visitor(token.name, token.scopes, token.seconds_a_day, address)
+    visitor = Visitor(token.name, token.scopes, token.seconds_a_day, address)
+    request.state.visitor = visitor.name
+    rates.count(visitor.key)
+    return visitor
+
+
+Anybody = Annotated[Visitor, Depends(visitor_of)]
 
 
 def needs(scope: Scope) -> Callable[[Visitor], Visitor]:
     """A dependency that lets nobody in who may not do this. Raises `Refused`: 401 without a token, 403 with another one."""
 
-    def check(visitor: Annotated[Visitor, Depends(visitor_of)]) -> Visitor:
+    def check(visitor: Anybody) -> Visitor:
         if visitor.may(scope):
             return visitor
         if visitor.name:

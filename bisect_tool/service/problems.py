@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import traceback
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -43,7 +43,14 @@ class Refused(Exception):
     """A request that is not done: the status of the answer, what happened, and what to do next."""
 
     def __init__(
-        self, status: int, what: str, advice: str, *, where: str | None = None, headers: dict[str, str] | None = None
+        self,
+        status: int,
+        what: str,
+        advice: str,
+        *,
+        where: str | None = None,
+        headers: dict[str, str] | None = None,
+        mistakes: Sequence[str] = (),
     ) -> None:
         super().__init__(what)
         self.status = status
@@ -51,6 +58,7 @@ class Refused(Exception):
         self.advice = advice
         self.where = where
         self.headers = headers or {}
+        self.mistakes = list(mistakes)
 
 
 def not_found(what: str, advice: str = "check the address; GET /api/v1/questions lists what there is") -> Refused:
@@ -59,12 +67,11 @@ def not_found(what: str, advice: str = "check the address; GET /api/v1/questions
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Answer every error of a route with problem details; what is a defect of ours is logged and tells nothing more."""
+    """Answer every error of a route with problem details; `guards.WithoutDefects` does so for defects of ours."""
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(BisectError, _bisect_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _of_framework)
-    app.add_exception_handler(Exception, _defect)
 
 
 def answer(
@@ -99,7 +106,8 @@ def request_id(request: Request) -> str:
 
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
-    return answer(request_id(request), error.status, error.what, error.advice, where=error.where, headers=error.headers)
+    more = {"where": error.where, "mistakes": error.mistakes}
+    return answer(request_id(request), error.status, error.what, error.advice, headers=error.headers, **more)
 
 
 def _bisect_error(request: Request, error: Exception) -> Response:
@@ -143,14 +151,3 @@ def _of_framework(request: Request, error: Exception) -> Response:
     }.get(error.status_code, "correct the request; /openapi.json describes each one")
     what = str(error.detail).lower() if error.detail else HTTPStatus(error.status_code).phrase.lower()
     return answer(request_id(request), error.status_code, what, advice, headers=dict(error.headers or {}))
-
-
-def _defect(request: Request, error: Exception) -> Response:
-    # Whoever asked learns nothing of how we are built; whoever runs the server finds all of it under the id.
-    _LOG.error(
-        "a defect: %s", type(error).__name__,
-        extra={"request": request_id(request), "traceback": "".join(traceback.format_exception(error))},
-    )  # fmt: skip
-    return answer(
-        request_id(request), 500, "the server has a defect", f"tell whoever runs it the id {request_id(request)}"
-    )

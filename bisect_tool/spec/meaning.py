@@ -55,8 +55,9 @@ def mistakes(
 def _files(content: Mapping[str, object], folder: Path) -> Iterator[Mistake]:
     script = content.get("script")
     if isinstance(script, str):
-        yield from _file(script, ("script",), folder)
-        if script.endswith(".py") and content.get("python") is None:
+        wrong = [*_file(script, ("script",), folder)]
+        yield from wrong
+        if not wrong and script.endswith(".py") and content.get("python") is None:
             yield from _syntax(folder / script)
     files = content.get("files")
     for number, name in enumerate(files if isinstance(files, (list, tuple)) else ()):

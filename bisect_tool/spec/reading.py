@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -81,6 +81,7 @@ class _Rules:
 
     channels: Collection[str]
     changes: Mapping[str, Any]
+    further: Callable[[Spec], Iterable[Mistake]] = lambda _spec: ()
 
     def flag_of(self, at: Location, content: object) -> str | None:
         """The flag that the value at a place of the changed content came from, None for a value of the spec."""
@@ -104,17 +105,22 @@ class _Rules:
 
 
 def load_all(
-    paths: Sequence[Path], *, channels: Collection[str], changes: Mapping[str, Any] | None = None
+    paths: Sequence[Path],
+    *,
+    channels: Collection[str],
+    changes: Mapping[str, Any] | None = None,
+    further: Callable[[Spec], Iterable[Mistake]] = lambda _spec: (),
 ) -> list[ReadSpec]:
     """Read every path: a spec, a folder with a `spec.yaml`, or a plain script.
 
     `changes` is what the command line says instead, by the key of the spec (`from_` for `from`); None leaves a value. It
-    is checked like the spec itself.
+    is checked like the spec itself. `further` finds more mistakes in a spec, of a place where not everything is allowed; what
+    it says about a key is said instead of anything else.
 
     Raises `SpecError` with every mistake of every one.
     """
     given = {key.rstrip("_"): value for key, value in (changes or {}).items() if value not in (None, ())}
-    rules = _Rules(channels, given)
+    rules = _Rules(channels, given, further)
     found: list[ReadSpec] = []
     problems: list[SpecProblems] = []
     for path in paths:
@@ -202,6 +208,8 @@ def _checked(content: object, path: Path, folder: Path, rules: _Rules) -> ReadSp
     content = rules.apply(content)
     spec, mistakes = _validated(content)
     mistakes += meaning.mistakes(content if isinstance(content, dict) else {}, spec, folder, rules.channels)
+    further = [*rules.further(spec)] if spec is not None else []
+    mistakes = [one for one in mistakes if one.at not in {other.at for other in further}] + further
     if mistakes or spec is None:
         named = [replace(one, flag=rules.flag_of(one.at, content)) for one in mistakes]
         raise _Refused(SpecProblems(path, in_order(named)))

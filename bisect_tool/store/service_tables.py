@@ -46,8 +46,9 @@ question_files = Table(
     Column("content", LargeBinary, nullable=False),
 )
 
-# Work on a question. `lease` is of the one taking that works on it now, `beat` its last sign of life; `cancel` is 1 when
-# somebody wants it to end. `attempts` counts those that a fault of the machine ended.
+# Work on a question. `lease` is of the last taking that worked on it, `beat` its last sign of life; `cancel` is 1 when
+# somebody wants it to end. `attempts` counts those that a fault of the machine ended since the last new trial. `seconds_a_day`
+# is the budget of the owner, `used` the seconds of takings before the last; `host_lane` is where it was begun.
 jobs = Table(
     "jobs",
     metadata,
@@ -57,7 +58,10 @@ jobs = Table(
     Column("state", String(16), nullable=False),
     Column("priority", Integer, nullable=False),
     Column("lane", text_of(100), nullable=False),
+    Column("host_lane", text_of(100)),
     Column("owner", text_of(100), nullable=False),
+    Column("seconds_a_day", Float),
+    Column("used", Float, nullable=False),
     Column("queued", Float, nullable=False),
     Column("not_before", Float, nullable=False),
     Column("attempts", Integer, nullable=False),
