@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 from bisect_tool import __version__
-from bisect_tool.service import api, guards, probes
+from bisect_tool.service import api, guards, pages, probes
 from bisect_tool.service.api.models import NewQuestion
 from bisect_tool.service.feed import Feed
 from bisect_tool.service.metrics import Metrics
@@ -19,7 +19,7 @@ from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import Services
 
 # The rooms of routes, in the order in which an address is looked for.
-ROUTERS = (api.router, probes.router)
+ROUTERS = (api.router, probes.router, pages.router)
 _LOG = logging.getLogger("bisect.service")
 
 

@@ -25,6 +25,7 @@ def show_form(request: Request, _visitor: Reader) -> Response:
 @router.post("/ask")
 def ask(request: Request, services: Here, visitor: Submitter, form: OwnForm) -> Response:
     """Ask: leads to the page of the question, or back to the form with every mistake at its place."""
+    request.app.state.rates.count_submission(visitor.key)
     filled = AskForm(_text(form, "spec"), _text(form, "script"), _text(form, "script_name") or SCRIPT_NAME)
     try:
         filled, submission = submission_of(filled, _uploads(form))

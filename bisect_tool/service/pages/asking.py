@@ -112,4 +112,6 @@ def _decoded(content: bytes) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise SpecError("the spec is not UTF-8 text", where=SPEC, advice="save it as UTF-8 and upload it again") from error
+        raise SpecError(
+            "the spec is not UTF-8 text", where=SPEC, advice="save it as UTF-8 and upload it again"
+        ) from error

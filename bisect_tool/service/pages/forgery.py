@@ -63,7 +63,9 @@ def _came_from_here(request: Request) -> bool:
 
 async def own_form(request: Request) -> FormData:
     """The form that was sent. Raises `Refused` (403) when it did not come from one of our pages, 413 for too many parts."""
-    if not request.headers.get("content-type", "").startswith(("multipart/form-data", "application/x-www-form-urlencoded")):
+    if not request.headers.get("content-type", "").startswith(
+        ("multipart/form-data", "application/x-www-form-urlencoded")
+    ):
         raise Refused(415, "this is not a form", "send it from its page, or use the API")
     try:
         form = await request.form(max_files=MOST_FILES, max_fields=20, max_part_size=MOST_FIELD)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, Protocol, get_args
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from markupsafe import Markup
 
 from bisect_tool.quantities import format_duration, format_size
 from bisect_tool.reports import events, timeline
@@ -16,16 +17,13 @@ from bisect_tool.reports.picture import draw, failure_class
 from bisect_tool.reports.report import Boundary, CasePart, Counts, Entry, Machine, Range, Report, SpecPart, State
 from bisect_tool.reports.sentences import plural
 from bisect_tool.reports.watching import Question, Watched, download_totals, open_ranges
+from bisect_tool.service.event_reading import read_event
 
 MOST_LINES = 300
 COUNTED: tuple[State, ...] = ("pass", "failing", "flaky", "untestable", "not tried")
 
 
-def _snake(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-
-
-_KINDS = {_snake(kind.__name__): kind for part in get_args(events.Event) for kind in (get_args(part) or (part,))}
+_OF_SERVICE = {"job_queued": "waits for a worker", "job_started": "a worker has taken it"}
 _TROUBLE = (events.MachineTrouble, events.SlotLost, events.Untestable)
 
 
@@ -77,7 +75,7 @@ class LiveView:
     """What is known of a run. `picture` is SVG, empty before the builds are known; `doing` says what goes on now."""
 
     doing: tuple[str, ...]
-    picture: str = ""
+    picture: Markup = field(default_factory=Markup)
     cases: tuple[CaseCounts, ...] = ()
     failures: tuple[LiveFailure, ...] = ()
     left: tuple[str, ...] = ()
@@ -115,26 +113,15 @@ class _Followed:
             self.lines.append(LogLine(at, one_line(clean(line), 300), isinstance(event, _TROUBLE)))
 
 
-def event_of(kind: str, body: Mapping[str, Any]) -> events.Event | None:
-    """The event that was stored; None for a kind that no run tells of, or of another version of the tool."""
-    made = _KINDS.get(kind)
-    if made is None:
-        return None
-    known = {one.name for one in fields(made)}
-    try:
-        event: events.Event = made(**{name: _frozen(value) for name, value in body.items() if name in known})
-    except TypeError:
-        return None
-    return event
-
-
 def live_view(stored: Iterable[Happened], now: float) -> LiveView:
     """The view of the events of one job, in their order."""
     followed = _Followed()
     for one in stored:
-        event = event_of(one.kind, one.body)
+        event = read_event(one.kind, one.body)
         if event is not None:
             followed.take(one.at, event)
+        elif one.kind in _OF_SERVICE:
+            followed.lines.append(LogLine(one.at, _OF_SERVICE[one.kind]))
     doing = _doing(followed.watched, now)
     lines = tuple(followed.lines[-MOST_LINES:])
     if not followed.watched.questions:
@@ -144,7 +131,7 @@ def live_view(stored: Iterable[Happened], now: float) -> LiveView:
     letters, names = timeline.letters(report), timeline.names(report)
     return LiveView(
         doing=doing,
-        picture=draw(report),
+        picture=Markup(draw(report)),  # noqa: S704  the picture escapes its own texts
         cases=tuple(_counts(case) for case in report.cases),
         failures=tuple(LiveFailure(letters[id_], names[id_], failure_class(report, id_)) for id_ in letters),
         left=tuple(_left(question)),
@@ -241,7 +228,3 @@ def _entries(question: Question, case: str, followed: _Followed) -> Iterable[Ent
 def _counts(case: CasePart) -> CaseCounts:
     counted = Counter(entry.state for entry in case.timeline)
     return CaseCounts(case.name, case.role, tuple(counted[state] for state in COUNTED))
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(one) for one in value) if isinstance(value, Sequence) and not isinstance(value, str) else value

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
 from bisect_tool.errors import BisectError, DiskFull, StoreUnreachable
-from bisect_tool.service.access import Visitor, needs, visitor_of
+from bisect_tool.service.access import Anybody, Visitor, needs
 from bisect_tool.service.pages.rendering import render
 from bisect_tool.service.problems import Refused
 from bisect_tool.service.tokens import Scope
@@ -57,18 +57,20 @@ def problem_page(request: Request, error: Exception) -> Response:
 def _explained(error: Exception) -> tuple[int, ShownProblem]:
     match error:
         case Refused():
-            title = "Sign in" if error.status == HTTPStatus.UNAUTHORIZED else HTTPStatus(error.status).phrase.capitalize()
+            title = (
+                "Sign in" if error.status == HTTPStatus.UNAUTHORIZED else HTTPStatus(error.status).phrase.capitalize()
+            )
             is_unknown = error.status == HTTPStatus.UNAUTHORIZED
             advice = "Sign in with a token." if is_unknown else _sentence(error.advice)
             return error.status, ShownProblem(title, _sentence(error.what), advice, error.where, is_unknown)
         case BisectError():
             status = 503 if isinstance(error, StoreUnreachable) else 507 if isinstance(error, DiskFull) else 422
-            shown = ShownProblem(HTTPStatus(status).phrase.capitalize(), error.what, _sentence(error.advice), error.where)
-            return status, shown
-        case _:
-            return 422, ShownProblem(
-                "This address makes no sense", "A value in the address is not of its kind.", "Go back to the list of questions."
+            shown = ShownProblem(
+                HTTPStatus(status).phrase.capitalize(), error.what, _sentence(error.advice), error.where
             )
+            return status, shown
+        case _:  # an address whose parts are not of their kind leads nowhere
+            return 404, ShownProblem("Not found", "There is no such page.", "Look for it in the list of questions.")
 
 
 def _sentence(text: str) -> str:
@@ -79,7 +81,7 @@ def _sentence(text: str) -> str:
 def _remembered(scope: Scope) -> Callable[[Request, Visitor], Visitor]:
     check = needs(scope)
 
-    def enter(request: Request, visitor: Annotated[Visitor, Depends(visitor_of)]) -> Visitor:
+    def enter(request: Request, visitor: Anybody) -> Visitor:
         request.state.on_page = visitor  # the page shows who is signed in, also the one that refuses
         return check(visitor)
 

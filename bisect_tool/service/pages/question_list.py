@@ -23,7 +23,7 @@ MOST_SAID = 320
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Wanted:
     """What the address asks for; `before` is where the page begins."""
 
     text: str = ""
@@ -97,26 +97,26 @@ class QuestionList:
     is_filtered: bool
 
 
-def question_list(asked: Asked, found: Found, summaries: Mapping[str, Sequence[str]]) -> QuestionList:
+def question_list(wanted: Wanted, found: Found, summaries: Mapping[str, Sequence[str]]) -> QuestionList:
     """The page; `summaries` are those of the reports, by run."""
-    every = Choice("All", asked.address(state=None), asked.state is None)
-    states = (Choice(words, asked.address(state=state), asked.state is state) for state, words in _WORDS.items())
-    kept = (("state", asked.state), ("package", asked.package), ("owner", asked.owner))
+    every = Choice("All", wanted.address(state=None), wanted.state is None)
+    states = (Choice(words, wanted.address(state=state), wanted.state is state) for state, words in _WORDS.items())
+    kept = (("state", wanted.state), ("package", wanted.package), ("owner", wanted.owner))
     return QuestionList(
-        text=asked.text,
+        text=wanted.text,
         kept=tuple((name, value) for name, value in kept if value),
         states=(every, *states),
-        narrowed=tuple(_narrowed(asked)),
+        narrowed=tuple(_narrowed(wanted)),
         rows=tuple(_row(question, summaries.get(question.run or "", ())) for question in found.questions),
-        first=asked.address() if asked.before else None,
-        next=asked.address(before=found.next) if found.next else None,
-        is_filtered=asked != Asked(),
+        first=wanted.address() if wanted.before else None,
+        next=wanted.address(before=found.next) if found.next else None,
+        is_filtered=wanted != Wanted(),
     )
 
 
-def _narrowed(asked: Asked) -> list[Choice]:
-    found = [Choice(f"package {asked.package}", asked.address(package=None))] if asked.package else []
-    return found + ([Choice(f"asked by {asked.owner}", asked.address(owner=None))] if asked.owner else [])
+def _narrowed(wanted: Wanted) -> list[Choice]:
+    found = [Choice(f"package {wanted.package}", wanted.address(package=None))] if wanted.package else []
+    return found + ([Choice(f"asked by {wanted.owner}", wanted.address(owner=None))] if wanted.owner else [])
 
 
 def _row(question: Question, summary: Sequence[str]) -> Row:
@@ -127,10 +127,10 @@ def _row(question: Question, summary: Sequence[str]) -> Row:
         said=one_line(_said(question, summary), MOST_SAID),
         name=question.name,
         package=question.package,
-        package_address=Asked(package=question.package).address(),
+        package_address=Wanted(package=question.package).address(),
         channel=question.channel,
         owner=question.owner,
-        owner_address=Asked(owner=question.owner).address(),
+        owner_address=Wanted(owner=question.owner).address(),
         changed=question.changed,
     )
 

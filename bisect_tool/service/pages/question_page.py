@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from bisect_tool.service.pages import chips
 from bisect_tool.service.pages.chips import Chip, Kind
 from bisect_tool.service.pages.live_view import LiveView
 from bisect_tool.service.pages.moments import took
-from bisect_tool.service.pages.question_list import Asked
+from bisect_tool.service.pages.question_list import Wanted
 from bisect_tool.service.question import ANSWERING, Job, JobState, Purpose, Question, QuestionState
 
 MOST_SHOWN = 200_000  # characters of a file
@@ -101,12 +101,13 @@ class QuestionPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a job that waits stands in its queue: `place` counts from 1; `seconds` it has waited."""
+class Queued:
+    """Where a job that waits stands in the queue: `position` counts from 1; `age` in seconds; `why` as in `places`."""
 
-    place: int
+    position: int
     of: int
-    seconds: float
+    age: float
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class Standing:
     question: Question
     jobs: Sequence[Job]
     live: LiveView | None
-    place: Place | None
+    place: Queued | None
     now: float
 
 
@@ -138,7 +139,7 @@ def question_page(
         name=question.name,
         chip=chips.of_question(question),
         package=question.package,
-        package_address=Asked(package=question.package).address(),
+        package_address=Wanted(package=question.package).address(),
         channel=question.channel,
         owner=question.owner,
         issue=web_address(question.issue),
@@ -162,28 +163,29 @@ def _told(standing: Standing) -> Told | None:
             return Told(tuple(_waiting(job, standing)), "busy")
         case QuestionState.RUNNING:
             ending = ("It was cancelled: what is known by now is being stored.",) if job and job.cancel else ()
-            return Told((*ending, *(standing.live.doing if standing.live else ("A worker has just taken it.",))), "busy")
+            return Told(
+                (*ending, *(standing.live.doing if standing.live else ("A worker has just taken it.",))), "busy"
+            )
         case QuestionState.FAILED:
             return Told(_fault(question.error), "bad")
         case QuestionState.CANCELLED:
-            return Told(("It was cancelled. What was found until then is stored; trying again goes on from it.",), "plain")
+            return Told(
+                ("It was cancelled. What was found until then is stored; trying again goes on from it.",), "plain"
+            )
         case QuestionState.ANSWERED:
             return None
 
 
-def _waiting(job: Job | None, standing: Standing) -> list[str]:
-    if job is None:
-        return ["It waits for a worker."]
-    told = []
-    if standing.place is not None:
-        told.append(
-            f"It waits for a worker, {standing.place.place} of {standing.place.of} in the queue, "
-            f"for {format_duration(standing.place.seconds)}."
-        )
-    if job.not_before > standing.now:
-        told.append(f"It is tried again in {format_duration(job.not_before - standing.now)}:")
-        told += _fault(job.error)
-    return told or ["It waits for a worker."]
+def _waiting(job: Job | None, standing: Standing) -> Iterator[str]:
+    place = standing.place
+    if place is None:
+        yield "It waits for a worker."
+    else:
+        yield f"It waits for a worker, {place.position} of {place.of} in the queue, for {format_duration(place.age)}."
+        if place.why:
+            yield one_line(clean(f"{place.why[:1].upper()}{place.why[1:]}."), 400)
+    if job is not None and job.error:
+        yield from _fault(job.error)
 
 
 def _fault(error: Mapping[str, Any] | None) -> tuple[str, ...]:

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from sqlalchemy import Connection, select
 
 from bisect_tool.reports.formats import html, markdown
 from bisect_tool.reports.report import Report
 from bisect_tool.service.event_log import StoredEvent
-from bisect_tool.service.pages.question_page import ReportBody, Standing, active_job
-from bisect_tool.service.problems import not_found
-from bisect_tool.service.question import Question
+from bisect_tool.service.pages.question_page import Queued, ReportBody, Standing, active_job
+from bisect_tool.service.places import places
+from bisect_tool.service.question import JobState, Question
 from bisect_tool.service.services import Services
 from bisect_tool.store import tables
 from bisect_tool.store.database import Database
 
 _PART = 500
-
-
-def question_at(services: Services, number: str) -> Question:
-    """The question of this id. Raises `Refused` (404)."""
-    question = services.questions.get(number)
-    if question is None:
-        raise not_found(f"there is no question {number[:40]}", "look for it in the list of questions")
-    return question
 
 
 def summaries(database: Database, questions: Iterable[Question]) -> dict[str, tuple[str, ...]]:
@@ -66,7 +57,13 @@ def standing_of(services: Services, question: Question) -> Standing:
     jobs = services.questions.jobs(question.id)
     job, now = active_job(jobs), services.clock()
     live = live_view(_events(services, question.id, job.id), now) if job is not None else None
-    return Standing(question, jobs, live, None, now)
+    waits = job is not None and job.state is JobState.WAITING
+    return Standing(question, jobs, live, _place(services, job.id) if job and waits else None, now)
+
+
+def _place(services: Services, job: int) -> Queued | None:
+    every = services.database.read(lambda connection: places(services.database, connection))
+    return next((Queued(one.position, len(every), one.age, one.why) for one in every if one.job.id == job), None)
 
 
 def _events(services: Services, question: str, job: int) -> Iterator[StoredEvent]:

@@ -62,7 +62,9 @@ def render(request: Request, name: str, status: int = 200, **values: Any) -> HTM
     """The page `name`; `values` are those of its template. The cookie against forged forms comes along."""
     key = forgery.key_of(request)
     field = Markup('<input type="hidden" name="{}" value="{}">').format(forgery.FIELD, key)
-    text = templates().get_template(f"{name}.html.jinja").render({**page_values(request), "csrf_field": field, **values})
+    text = (
+        templates().get_template(f"{name}.html.jinja").render({**page_values(request), "csrf_field": field, **values})
+    )
     response = HTMLResponse(text, status, HEADERS)
     forgery.give_key(request, response, key)
     return response

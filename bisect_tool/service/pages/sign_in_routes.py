@@ -23,6 +23,7 @@ def show_form(request: Request) -> Response:
 @router.post("/sign-in")
 def sign_in(request: Request, services: Here, form: OwnForm) -> Response:
     """Take a token that is valid; says so when it is not."""
+    request.app.state.rates.count(f"address {request.client.host if request.client else ''}")
     text, back = str(form.get("token") or "").strip(), _own_path(form.get("back"))
     if services.tokens.find(text) is None:
         return render(request, "sign_in", 403, wrong="This token is not valid: unknown, expired or revoked.", back=back)

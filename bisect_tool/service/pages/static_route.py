@@ -17,4 +17,6 @@ def show_static(name: str) -> Response:
     found = static_file(name)
     if found is None:
         raise not_found("there is no such file", "go to the list of questions")
-    return Response(found.content, media_type=found.media, headers={"Cache-Control": FOREVER, "X-Content-Type-Options": "nosniff"})
+    return Response(
+        found.content, media_type=found.media, headers={"Cache-Control": FOREVER, "X-Content-Type-Options": "nosniff"}
+    )

@@ -55,9 +55,7 @@ class TrialPage:
     packages: tuple[tuple[str, str], ...]
 
 
-def trial_page(
-    question: Question, case: str, build: str, trials: Sequence[Trial], report: Report | None
-) -> TrialPage:
+def trial_page(question: Question, case: str, build: str, trials: Sequence[Trial], report: Report | None) -> TrialPage:
     """The page of a case on a build."""
     entry = _entry(report, case, build)
     environment = next((trial.environment for trial in reversed(trials) if trial.environment), None)
