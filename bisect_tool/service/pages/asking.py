@@ -16,7 +16,7 @@ name: my-failure
 title: What goes wrong, in one sentence
 package: torch
 channel: nightly
-from: 2026-11-01     # a build that works; left out, it is looked for
+from: 2026-11-01  # left out: it is looked for
 script: repro.py
 timeout: 300
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ MOST_LINES = 300
 COUNTED: tuple[State, ...] = ("pass", "failing", "flaky", "untestable", "not tried")
 
 
+_NIGHTLY = re.compile(r"\.dev(20\d\d)([01]\d)([0-3]\d)\b")
 _OF_SERVICE = {"job_queued": "waits for a worker", "job_started": "a worker has taken it"}
 _TROUBLE = (events.MachineTrouble, events.SlotLost, events.Untestable)
 
@@ -217,12 +219,19 @@ def _entries(question: Question, case: str, followed: _Followed) -> Iterable[Ent
         failure = followed.failures.get((case, build)) if state in {"failing", "flaky"} else None
         yield Entry(
             build=build,
+            date=_date_in(build),
             state=state,
             failure=failure,
             failures=(failure,) if failure else (),
             reason=followed.reasons.get(build) if state == "untestable" else None,
             trials=followed.trials[case, build],
         )
+
+
+def _date_in(build: str) -> str | None:
+    """The day of a nightly, which its version names."""
+    found = _NIGHTLY.search(build)
+    return "-".join(found.groups()) if found else None
 
 
 def _counts(case: CasePart) -> CaseCounts:
