@@ -5,7 +5,19 @@ Times are those of the clock of the database, in seconds since 1970.
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Column, Float, Index, Integer, LargeBinary, String, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
 from bisect_tool.store.shape import metadata, text_of
 
@@ -183,17 +195,84 @@ deliveries = Table(
     Column("outcome", Text, nullable=False),
 )
 
-# The newest build of a channel that has been noticed.
+# A stream of builds that is looked at from time to time: a package on a channel, for one kind of machine and one Python (empty:
+# that of the server). `newest` is its newest build, `due` when it is to be looked at next, `faults` how often in a row nobody
+# answered, `source` where the builds come from.
 watched = Table(
     "watched",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("package", text_of(100), nullable=False),
     Column("channel", text_of(100), nullable=False),
+    Column("variant", text_of(100), nullable=False),
+    Column("device", text_of(100), nullable=False),
+    Column("python", text_of(100), nullable=False),
     Column("newest", Text),
     Column("polled", Float),
+    Column("due", Float, nullable=False),
+    Column("faults", Integer, nullable=False),
     Column("error", Text),
-    UniqueConstraint("package", "channel"),
+    Column("source", Text),
+    UniqueConstraint("package", "channel", "variant", "device", "python"),
+)
+
+# What was listed in a stream when it was looked at. `day` is the date of the build, `because` why a version is no build,
+# `replaced` how often another file was found under its name.
+listed_builds = Table(
+    "listed_builds",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("stream", Integer, nullable=False),
+    Column("build", text_of(200), nullable=False),
+    Column("day", String(10)),
+    Column("variant", Text),
+    Column("identity", Text),
+    Column("size", Integer().with_variant(BigInteger(), "postgresql")),
+    Column("status", String(16), nullable=False),
+    Column("because", Text),
+    Column("replaced", Integer, nullable=False),
+    Column("first_seen", Float, nullable=False),
+    Column("last_seen", Float, nullable=False),
+    UniqueConstraint("stream", "build"),
+)
+
+# Whether a question is watched, where somebody has said so.
+watch_choices = Table(
+    "watch_choices",
+    metadata,
+    Column("question", String(24), primary_key=True),
+    Column("is_watched", Integer, nullable=False),
+    Column("changed", Float, nullable=False),
+)
+
+# The answers to a question, each with the job that found it: `before` is the run whose answer it took the place of, `open`
+# counts the failures that its newest build has, `news` is what it says that the one before did not.
+answers = Table(
+    "answers",
+    metadata,
+    Column("job", Integer, primary_key=True),
+    Column("question", String(24), nullable=False),
+    Column("run", String(32), nullable=False),
+    Column("before", String(32)),
+    Column("at", Float, nullable=False),
+    Column("channel", text_of(100), nullable=False),
+    Column("device", text_of(100), nullable=False),
+    Column("newest", Text),
+    Column("open", Integer, nullable=False),
+    Column("news", JSON, nullable=False),
+    Index(None, "question", "at"),
+)
+
+# The builds that the last answer of a question looked at, and what it found.
+used_builds = Table(
+    "used_builds",
+    metadata,
+    Column("question", String(24), primary_key=True),
+    Column("build", text_of(200), primary_key=True),
+    Column("channel", text_of(100), nullable=False),
+    Column("day", String(10)),
+    Column("state", String(16), nullable=False),
+    Column("reason", Text),
 )
 
 # Old answers that were found again, or not.
