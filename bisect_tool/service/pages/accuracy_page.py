@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from bisect_tool.reports.cleaning import clean, one_line
 from bisect_tool.service.accuracy import Accuracy, Precision, Reviewed
 from bisect_tool.service.pages.chips import Chip
 from bisect_tool.service.recheck import Verdict
@@ -35,14 +36,15 @@ class PrecisionRow:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """One review."""
+    """One review; `notes` say what was seen instead."""
 
     question: str
     name: str
     package: str
+    kind: str
     at: float
     chip: Chip
-    changes: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,4 +141,6 @@ def interval_picture(one: Precision) -> Markup:
 
 
 def _review(one: Reviewed) -> ReviewRow:
-    return ReviewRow(one.question, one.name, one.package, one.at, _VERDICTS[one.verdict], (one.kind.value,))
+    notes = (f"{check.case}: {check.note}" for check in one.checks if check.note and check.verdict is not Verdict.SAME)
+    told = tuple(one_line(clean(note), 200) for note in notes)
+    return ReviewRow(one.question, one.name, one.package, one.kind.value, one.at, _VERDICTS[one.verdict], told)

@@ -16,6 +16,7 @@ from bisect_tool.service.pages.calendar_page import WEEKDAYS, calendar_page, mon
 from bisect_tool.service.pages.page_route import PageRoute, Reader
 from bisect_tool.service.pages.rendering import render
 
+MOST_CHECKS = 20
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
@@ -38,4 +39,4 @@ def show_builds(
 @router.get("/accuracy")
 def show_accuracy(request: Request, services: Here, _visitor: Reader) -> Response:
     """How often old answers came out the same again."""
-    return render(request, "accuracy", shown=accuracy_page(read_accuracy(services.database)))
+    return render(request, "accuracy", shown=accuracy_page(read_accuracy(services.database, last=MOST_CHECKS)))
