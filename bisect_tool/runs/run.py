@@ -56,6 +56,7 @@ from bisect_tool.runs.weighing import Weigher
 from bisect_tool.runs.workshop import Workshop
 from bisect_tool.search.together import Asking
 from bisect_tool.spec.reading import ReadSpec
+from bisect_tool.store.records import REVIEW
 from bisect_tool.store.results import Results
 
 
@@ -207,6 +208,7 @@ class _Run:
         """Load a session, tell that it starts, and count the trials that were known before."""
         name, spec = uuid.uuid4().hex, session.asked.spec
         self.results.start_run(name, spec=spec.name, repro=session.asked.repro.digest, package=spec.package)
+        self.watch.begins(session.asked.read, name)
         session.load()
         self.tell(_started(session))
         course.runs.append(name)
@@ -368,10 +370,11 @@ class _Run:
             else None,
         )
         report = report_of(course.sessions, circumstances, history)
+        outcome = REVIEW if self.wishes.only else report.outcome
         for run in course.runs:
             # Of a run that ends because the database is gone, what is known is told all the same.
             with suppress(StoreUnreachable) if unfinished else nullcontext():
-                self.results.end_run(run, report.outcome, report.model_dump(mode="json"))
+                self.results.end_run(run, outcome, report.model_dump(mode="json"))
         self.tell(events.RunFinished(report.outcome))
         return report
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bisect_tool.builds.channel import Access
 from bisect_tool.environments.cache_folder import CacheFolder, open_cache
@@ -24,12 +24,13 @@ from bisect_tool.trials.limits import read_limits
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """What every run needs, opened once."""
+    """What every run needs, opened once; `forgotten` is as in `Results`."""
 
     settings: Settings
     cache: CacheFolder
     uv: Uv
     environ: Mapping[str, str] = field(repr=False)
+    forgotten: int | None = None
 
     def means(self, tell: Callable[[str], None] = lambda _line: None, *, refresh: bool = True) -> Means:
         """How questions are prepared; `tell` takes lines about what takes a while. `refresh`: GitHub is asked again."""
@@ -52,7 +53,7 @@ class Workshop:
         Raises what `open_results` raises.
         """
         settings, own = self.settings, self.cache.database
-        return open_results(
+        results = open_results(
             read_address(settings.store, own) if settings.store else own,
             lambda: exclusive(self.cache.locks / "database.lock"),
             patience=Patience(tell),
@@ -60,6 +61,7 @@ class Workshop:
             logs=SharedLogs(settings.logs, tell) if settings.logs else None,
             outbox=Outbox(self.cache.root) if settings.store else None,
         )
+        return replace(results, forgotten=self.forgotten)
 
     def environments(self) -> Environments:
         """The environments of the cache."""

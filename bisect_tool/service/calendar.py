@@ -146,7 +146,7 @@ def calendar_of(
     builds: defaultdict[str | None, list[BuildOfDay]] = defaultdict(list)
     left_out: defaultdict[str | None, list[tuple[str, str]]] = defaultdict(list)
     for row in rows.values():
-        if row.status == LEFT_OUT:
+        if row.status == LEFT_OUT and row.build not in used:
             left_out[row.day].append((row.build, row.because or "left out"))
         else:
             builds[row.day].append(_build(row, used.get(row.build, ()), broken.get(row.build, ())))
@@ -205,8 +205,9 @@ def _by_build(uses: Iterable[Use]) -> dict[str, list[Use]]:
 def _build(row: Listed, uses: Sequence[Use], faults: Sequence[Fault]) -> BuildOfDay:
     of_this_file = [one for one in faults if row.identity is None or one.identity == row.identity]
     reasons = (one.reason if one.everywhere else f"{one.reason} (on some hosts)" for one in of_this_file)
+    status = GONE if row.status == LEFT_OUT else row.status  # somebody has used it
     return BuildOfDay(
-        row.build, row.status, row.variant, row.size, row.replaced, tuple(dict.fromkeys(reasons)), tuple(uses)
+        row.build, status, row.variant, row.size, row.replaced, tuple(dict.fromkeys(reasons)), tuple(uses)
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select, update
 
 from bisect_tool.service.event_log import add_events, prune_events
 from bisect_tool.service.job_rows import (
@@ -23,15 +23,17 @@ from bisect_tool.service.job_rows import (
     settle,
 )
 from bisect_tool.service.lanes import open_to
+from bisect_tool.service.news import News
 from bisect_tool.service.places import Place, places
 from bisect_tool.service.question import USUAL_PRIORITY, Asker, Job, JobState, Purpose, fault_values
 from bisect_tool.service.ranking import ranked
 from bisect_tool.service.retrying import MOST_ATTEMPTS, given_up, is_passing, pause_after
 from bisect_tool.service.workers import lanes_alive
 from bisect_tool.store.database import Database
+from bisect_tool.store.leases import SPAN
 from bisect_tool.store.service_tables import jobs
+from bisect_tool.store.tables import trials
 
-SPAN = 60.0  # seconds without a sign of life after which a job is given to another worker
 CANDIDATES = 20
 LOST = fault_values(
     "the worker gave no sign of life any more",
@@ -46,15 +48,22 @@ class JobLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A job that a worker has taken; `lease` is of this taking alone, `lane` where it is to run."""
+    """A job that a worker has taken; `lease` is of this taking alone.
+
+    `forgotten`: trials that were stored up to this number do not count for it; None: all do.
+    """
 
     job: Job
     lease: str
+    forgotten: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The queue. `span` is in seconds, see `SPAN`. Every method raises what `Database` raises."""
+    """The queue; a job whose worker gives no sign of life for `span` seconds is given to another one.
+
+    Every method raises what `Database` raises.
+    """
 
     database: Database
     span: float = SPAN
@@ -80,8 +89,8 @@ class Queue:
         lease = uuid.uuid4().hex
 
         def ours(connection: Connection) -> Taken | None:
-            row = connection.execute(JOBS.where(jobs.c.lease == lease, jobs.c.state == JobState.RUNNING)).first()
-            return Taken(job_of(row), lease) if row else None
+            number = connection.execute(select(jobs.c.id).where(jobs.c.lease == lease)).scalar()
+            return None if number is None else _taken(connection, number)
 
         for job in self.database.read(lambda connection: self._candidates(connection, lanes)):
             taking = self._taking(job, worker, lease)
@@ -91,10 +100,17 @@ class Queue:
 
     def beat(self, taken: Taken) -> bool:
         """Give a sign of life; True when the job is to end. Raises `JobLost`."""
+        return self.tell(taken, ())
+
+    def tell(self, taken: Taken, news: Sequence[News]) -> bool:
+        """Store events of a job, as a sign of life: see `beat`. Raises `JobLost`."""
 
         def change(connection: Connection) -> bool:
             self._hold(connection, taken, beat=self.database.now())
-            return job_at(connection, taken.job.id).cancel
+            is_cancelled = job_at(connection, taken.job.id).cancel
+            if news:
+                add_events(self.database, connection, taken.job.question, taken.job.id, news)
+            return is_cancelled
 
         return self.database.write(change)
 
@@ -188,10 +204,11 @@ class Queue:
                 return None  # one at a time works on a question
             if connection.execute(waits.values(started=now, **values)).rowcount != 1:
                 return None
+            _forget_old_trials(connection, job)
             settle(self.database, connection, job.question)
             body = {"worker": worker, "purpose": job.purpose, "attempt": job.attempts + 1}
             add_events(self.database, connection, job.question, job.id, [("job_started", body)])
-            return Taken(job_at(connection, job.id), lease)
+            return _taken(connection, job.id)
 
         return change
 
@@ -263,3 +280,16 @@ class Queue:
         for job in open_jobs(connection, by.question):
             if job.purpose in {Purpose.WATCH, Purpose.VERIFY} and job.id < by.id:
                 self._cancel(connection, job)
+
+
+def _taken(connection: Connection, number: int) -> Taken:
+    found = connection.execute(select(jobs.c.lease, jobs.c.forgotten).where(jobs.c.id == number)).one()
+    return Taken(job_at(connection, number), str(found.lease), found.forgotten)
+
+
+def _forget_old_trials(connection: Connection, job: Job) -> None:
+    """For a job that asks afresh only what is stored from its first taking on counts, also when it is taken again."""
+    if job.purpose in {Purpose.FRESH, Purpose.VERIFY}:
+        newest = select(func.coalesce(func.max(trials.c.id), 0)).scalar_subquery()
+        first = update(jobs).where(jobs.c.id == job.id, jobs.c.forgotten.is_(None))
+        connection.execute(first.values(forgotten=newest))

@@ -78,7 +78,16 @@ class Recheck:
 
     def as_values(self) -> dict[str, object]:
         """Plain values, for the database."""
-        return {"checks": [asdict(one) for one in self.checks], "replaced": list(self.replaced)}
+        return {
+            "verdict": self.verdict,
+            "checks": [asdict(one) for one in self.checks],
+            "replaced": list(self.replaced),
+        }
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Any]) -> Recheck:
+        """The inverse of `as_values`."""
+        return cls(Verdict(values["verdict"]), checked_from(values), tuple(values["replaced"]))
 
 
 def checked_from(values: Mapping[str, Any] | None) -> tuple[Checked, ...]:

@@ -60,7 +60,8 @@ question_files = Table(
 
 # Work on a question. `lease` is of the last taking that worked on it, `beat` its last sign of life; `cancel` is 1 when
 # somebody wants it to end. `attempts` counts those that a fault of the machine ended since the last new trial. `seconds_a_day`
-# is the budget of the owner, `used` the seconds of takings before the last; `host_lane` is where it was begun.
+# is the budget of the owner, `used` the seconds of takings before the last; `host_lane` is where it was begun. For a job that
+# asks afresh trials up to the number `forgotten` do not count.
 jobs = Table(
     "jobs",
     metadata,
@@ -74,6 +75,7 @@ jobs = Table(
     Column("owner", text_of(100), nullable=False),
     Column("seconds_a_day", Float),
     Column("used", Float, nullable=False),
+    Column("forgotten", Integer),
     Column("queued", Float, nullable=False),
     Column("not_before", Float, nullable=False),
     Column("attempts", Integer, nullable=False),
@@ -196,8 +198,8 @@ deliveries = Table(
 )
 
 # A stream of builds that is looked at from time to time: a package on a channel, for one kind of machine and one Python (empty:
-# that of the server). `newest` is its newest build, `due` when it is to be looked at next, `faults` how often in a row nobody
-# answered, `source` where the builds come from.
+# that of the server). `newest` is its newest build, `fresh` when something new was seen last, `replaced` when a file was last
+# found replaced, `due` when it is to be looked at next; `faults` counts the looks in a row that failed.
 watched = Table(
     "watched",
     metadata,
@@ -208,6 +210,8 @@ watched = Table(
     Column("device", text_of(100), nullable=False),
     Column("python", text_of(100), nullable=False),
     Column("newest", Text),
+    Column("fresh", Float),
+    Column("replaced", Float),
     Column("polled", Float),
     Column("due", Float, nullable=False),
     Column("faults", Integer, nullable=False),
@@ -245,8 +249,9 @@ watch_choices = Table(
     Column("changed", Float, nullable=False),
 )
 
-# The answers to a question, each with the job that found it: `before` is the run whose answer it took the place of, `open`
-# counts the failures that its newest build has, `news` is what it says that the one before did not.
+# The answers to a question, each with its job: `before` is the run whose answer it took the place of, `newest` the last build
+# of its range, `open` counts the failures that this has, `news` is what it says that the one before did not and
+# `told` counts that. `channel`, `device`, `variant` and `python` say in which stream newer builds come.
 answers = Table(
     "answers",
     metadata,
@@ -257,8 +262,11 @@ answers = Table(
     Column("at", Float, nullable=False),
     Column("channel", text_of(100), nullable=False),
     Column("device", text_of(100), nullable=False),
+    Column("variant", text_of(100), nullable=False),
+    Column("python", text_of(100), nullable=False),
     Column("newest", Text),
     Column("open", Integer, nullable=False),
+    Column("told", Integer, nullable=False),
     Column("news", JSON, nullable=False),
     Index(None, "question", "at"),
 )

@@ -61,6 +61,7 @@ def upgrade() -> None:
         sa.Column("owner", _text(100), nullable=False),
         sa.Column("seconds_a_day", sa.Float()),
         sa.Column("used", sa.Float(), nullable=False),
+        sa.Column("forgotten", sa.Integer()),
         sa.Column("queued", sa.Float(), nullable=False),
         sa.Column("not_before", sa.Float(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bisect_tool.reports.report import StagePart
-from bisect_tool.service.news import (
+from bisect_tool.service.answer_news import (
     EVENTS,
     Appeared,
     Changed,
