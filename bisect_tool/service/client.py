@@ -165,7 +165,8 @@ def read_stream(lines: Iterator[bytes]) -> Iterator[Told]:
 
     Raises `ValueError`.
     """
-    name, data = "", []
+    name = ""
+    data: list[bytes] = []
     for line in lines:
         if not line:
             if data:

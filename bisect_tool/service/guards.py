@@ -74,8 +74,8 @@ class Logged:
             self._tell(scope, status, self.clock() - started)
 
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
-        # The template of the address, not the address: there are few of them. Status 0: the client left before the answer.
-        self.observe(scope["method"], getattr(scope.get("route"), "path", "none"), status, seconds)
+        # Status 0: the client left before the answer.
+        self.observe(scope["method"], _template(scope), status, seconds)
         about = {
             "request": scope["state"]["request_id"],
             "method": scope["method"],
@@ -86,6 +86,14 @@ class Logged:
             "visitor": scope["state"].get("visitor", ""),
         }
         _LOG.info("request", extra=about)
+
+
+def _template(scope: Scope) -> str:
+    """The address with the names of its variable parts instead of their values: of these there are few."""
+    if scope.get("route") is None:
+        return "none"
+    names = {str(value): f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
+    return "/".join(names.get(part, part) for part in scope["path"].split("/"))
 
 
 @dataclass(frozen=True, slots=True)

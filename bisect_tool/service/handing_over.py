@@ -21,7 +21,8 @@ class Parcel:
 def parcel_of(read: ReadSpec, *, is_changed: bool = False) -> Parcel:
     """The parcel of a spec: its own text, or what was read of it.
 
-    That is where the command line says something else (`is_changed`), or where there is only a script. Raises `SpecError` for a file of the repro that cannot be read.
+    That is where the command line says something else (`is_changed`), or where there is only a script.
+    Raises `SpecError` for a file of the repro that cannot be read.
     """
     files = read_repro(read).files
     if not is_changed and read.path.suffix.lower() in YAML:

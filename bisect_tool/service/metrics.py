@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 from sqlalchemy import Connection, func, select
 
 from bisect_tool.service.question import JobState, QuestionState
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
+disable_created_metrics()  # a second line for each counter, which says when it began
+_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
@@ -32,19 +35,26 @@ class Metrics:
     _seconds: Histogram = field(init=False)
 
     def __post_init__(self) -> None:
-        words = {"registry": self.registry}
-        requests = Counter("bisect_http_requests", "Requests that have ended.", ["method", "route", "status"], **words)  # type: ignore[arg-type]
-        seconds = Histogram(
-            "bisect_http_request_seconds", "Seconds for one request.", ["method", "route"], buckets=_BUCKETS, **words
+        own = self.registry
+        requests = Counter(
+            "bisect_http_requests", "Requests that have ended.", ["method", "route", "status"], registry=own
         )
-        streams = Gauge("bisect_event_streams", "Streams of events that are open in this process.", **words)
+        seconds = Histogram(
+            "bisect_http_request_seconds",
+            "Seconds for one request.",
+            ["method", "route"],
+            buckets=_BUCKETS,
+            registry=own,
+        )
+        streams = Gauge("bisect_event_streams", "Streams of events that are open in this process.", registry=own)
         streams.set_function(self.open_streams)
         object.__setattr__(self, "_requests", requests)
         object.__setattr__(self, "_seconds", seconds)
-        self.registry.register(_Stored(self.database))  # type: ignore[arg-type]
+        self.registry.register(_Stored(self.database))
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
+        method = method if method in _METHODS else "other"  # a client may write anything there
         self._requests.labels(method, route, status).inc()
         if "/events" not in route:  # a stream lasts as long as somebody watches
             self._seconds.labels(method, route).observe(seconds)
@@ -55,7 +65,7 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
+class _Stored(Collector):
     """The metrics that are read from the database when somebody asks."""
 
     database: Database

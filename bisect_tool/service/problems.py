@@ -106,7 +106,7 @@ def request_id(request: Request) -> str:
 
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
-    more = {"where": error.where, "mistakes": error.mistakes}
+    more: dict[str, Any] = {"where": error.where, "mistakes": error.mistakes}
     return answer(request_id(request), error.status, error.what, error.advice, headers=error.headers, **more)
 
 

@@ -11,8 +11,8 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, RowMapping, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from bisect_tool.errors import SettingError
 from bisect_tool.store.database import Database
@@ -86,18 +86,21 @@ class Tokens:
             "created": now,
             "expires": None if days is None else now + days * 86400,
         }
-        try:
-            self.database.write(
-                lambda connection: connection.execute(insert(tokens).values(row)),
-                was_done=lambda connection: connection.execute(
-                    select(tokens.c.id).where(tokens.c.id == number)
-                ).first(),  # type: ignore[arg-type,return-value]
-            )
-        except IntegrityError as error:
+        put = (postgresql if self.database.is_server else sqlite).insert(tokens).values(row).on_conflict_do_nothing()
+        own = select(tokens.c.id).where(tokens.c.id == number)
+
+        def is_there(connection: Connection) -> bool:
+            return connection.execute(own).first() is not None
+
+        def change(connection: Connection) -> bool:
+            connection.execute(put)
+            return is_there(connection)
+
+        if not self.database.write(change, was_done=lambda connection: is_there(connection) or None):
             raise SettingError(
                 f"there is already a token called {name}",
                 advice="choose another name; that of a revoked one stays taken",
-            ) from error
+            )
         made = next(token for token in self.all() if token.id == number)
         return NewToken(text, made)
 

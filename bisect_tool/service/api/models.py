@@ -179,22 +179,20 @@ class TrialList(BaseModel):
 
 
 class WaitingJob(BaseModel):
-    """A job that waits, with its place in the queue (1 is next) and its age in seconds."""
+    """A job that waits, with its position in the queue (1 is next), its age in seconds, and why, if not for its turn."""
 
     position: int
+    job: JobShown
     question: str
-    name: str
-    purpose: Purpose
-    priority: int
-    lane: str
-    owner: str
     age: float
+    why: str
 
 
 class QueueShown(BaseModel):
-    """What waits, the next one first, and how many jobs run."""
+    """What waits, the next one first; `total` is how many do, `running` how many jobs are worked on."""
 
     waiting: list[WaitingJob]
+    total: int
     running: int
 
 
@@ -250,12 +248,10 @@ def question_values(question: Question, hosting: Hosting) -> dict[str, Any]:
 def shown_job(job: Job) -> JobShown:
     """A job as the API shows it."""
     names = ("id", "purpose", "state", "priority", "lane", "owner", "attempts", "cancel", "worker", "outcome")
-    times = ("queued", "not_before", "started", "ended")
-    return JobShown(
-        **{name: getattr(job, name) for name in names},
-        **{name: moment(getattr(job, name)) for name in times},
-        error=_fault(job.error),
-    )
+    values: dict[str, Any] = {name: getattr(job, name) for name in names}
+    for name in ("queued", "not_before", "started", "ended"):
+        values[name] = moment(getattr(job, name))
+    return JobShown(**values, error=_fault(job.error))
 
 
 def shown_trial(trial: Trial, question: str) -> TrialShown:
@@ -283,4 +279,4 @@ def _shown_failure(failure: FailureShown) -> FailureOfTrial:
 
 
 def _fault(error: Mapping[str, Any] | None) -> Fault | None:
-    return None if error is None else Fault(**{name: error.get(name) for name in ("status", "what", "where", "advice")})
+    return None if error is None else Fault.model_validate(error)

@@ -18,7 +18,8 @@ from bisect_tool.service.feed import Closing, Feed
 from bisect_tool.service.question import JobState, QuestionState
 from bisect_tool.service.services import Services
 
-AppStatus.disable_automatic_graceful_drain()  # `Feed.close` ends the streams, with a word; this would be for the whole process
+# `Feed.close` ends the streams, with a word; the library would do it for the whole process, and without one.
+AppStatus.enable_automatic_graceful_drain = False
 router = APIRouter(tags=["events"])
 PING = 15  # seconds between two signs of life of a stream
 PATIENCE = 30.0  # seconds in which a client takes a piece
