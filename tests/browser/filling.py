@@ -42,12 +42,15 @@ def fill(services: Services) -> dict[str, Question]:
     """Fill an empty database; gives the questions by name."""
     worker = Workers(services.database, services.queue.span).sign_on(LANES)
     found = {
-        name: answered(services, name, title, samples.ALL[sample](), worker) for name, (title, sample) in ANSWERED.items()
+        name: answered(services, name, title, samples.ALL[sample](), worker)
+        for name, (title, sample) in ANSWERED.items()
     }
     title = "Dropout comes and goes with the seed of the compiler"
     found["flaky-dropout"] = answered(services, "flaky-dropout", title, flaky_report(), worker)
     found["needs-two-gpus"] = ask(services, "needs-two-gpus", "All-gather of a strided tensor hangs")
-    services.queue.fail(taken(services, worker), fault_values("the spec has no case that can run here", "change its cases", 10))
+    services.queue.fail(
+        taken(services, worker), fault_values("the spec has no case that can run here", "change its cases", 10)
+    )
     found["fx-graph-cache"] = ask(services, "fx-graph-cache", "fx_graph_cache gives the graph of another dtype")
     running = taken(services, worker)
     Workers(services.database, services.queue.span).tell(worker, WorkerState.BUSY, found["fx-graph-cache"].id, done=9)
@@ -65,9 +68,9 @@ def ask(services: Services, name: str, title: str, owner: str = "ada") -> Questi
     return services.questions.submit(Submission(spec, (("repro.py", script),)), Asker(owner)).question
 
 
-def taken(services: Services, worker: str) -> Taken:
-    """Have a worker take the next job."""
-    found = services.queue.take(worker, LANES)
+def taken(services: Services, worker: str, lanes: Sequence[str] = LANES) -> Taken:
+    """Have a worker take the next job of its lanes."""
+    found = services.queue.take(worker, lanes)
     assert found is not None
     return found
 
@@ -175,7 +178,9 @@ def fill_reviews(services: Services, questions: Mapping[str, Question]) -> None:
     for number in range(40):
         name = names[number % len(names)]
         verdict = "differs" if number == 37 else "no answer" if number == 11 else "same"
-        kind = {"nll-loss-lowering": "narrowed", "flaky-dropout": "flaky", "cat-of-views": "no change"}.get(name, "exact")
+        kind = {"nll-loss-lowering": "narrowed", "flaky-dropout": "flaky", "cat-of-views": "no change"}.get(
+            name, "exact"
+        )
         check = {"case": "inductor", "name": "zero-grad", "kind": kind, "without": "2.11.0", "with_": "2.12.0",
                  "verdict": verdict, "note": "zero-grad shows on 2.11.0 as well" if verdict == "differs" else ""}  # fmt: skip
         rows.append({

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
+from collections.abc import AsyncIterator
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ COOKIE = "bisect_form"
 FIELD = "form_key"
 _KEY = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _DAY = 86400
+_FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 MOST_FIELD = 1_100_000  # bytes of a field that is no file: a spec, a script
 
 
@@ -61,18 +63,19 @@ def _came_from_here(request: Request) -> bool:
     return origin is None or urlsplit(origin).netloc == request.headers.get("host")
 
 
-async def own_form(request: Request) -> FormData:
-    """The form that was sent. Raises `Refused` (403) when it did not come from one of our pages, 413 for too many parts."""
-    if not request.headers.get("content-type", "").startswith(
-        ("multipart/form-data", "application/x-www-form-urlencoded")
-    ):
+async def own_form(request: Request) -> AsyncIterator[FormData]:
+    """The form that was sent. Raises `Refused`: 403 when it did not come from one of our pages, 413 for too many parts."""
+    if not request.headers.get("content-type", "").startswith(_FORMS):
         raise Refused(415, "this is not a form", "send it from its page, or use the API")
     try:
         form = await request.form(max_files=MOST_FILES, max_fields=20, max_part_size=MOST_FIELD)
     except HTTPException as error:
         raise Refused(413, f"the form cannot be read: {error.detail}", "send less at once") from error
-    check(request, form.get(FIELD))
-    return form
+    try:
+        check(request, form.get(FIELD))
+        yield form
+    finally:
+        await form.close()
 
 
 OwnForm = Annotated[FormData, Depends(own_form)]
