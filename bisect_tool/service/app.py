@@ -41,6 +41,7 @@ def make_app(services: Services, rates: Rates | None = None) -> FastAPI:
     app.state.services, app.state.feed, app.state.metrics = services, feed, metrics
     app.state.rates = rates or Rates()
     add_handlers(app)
+    pages.answer_browsers_with_pages(app)
     for router in ROUTERS:
         app.include_router(router)
     _guard(app, services, metrics)

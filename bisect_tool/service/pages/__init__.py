@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect_tool.service.pages.page_route import answer_browsers_with_pages
 from bisect_tool.service.pages.router import router
 
-__all__ = ["router"]
+__all__ = ["answer_browsers_with_pages", "router"]
