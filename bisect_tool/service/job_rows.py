@@ -58,12 +58,16 @@ def job_at(connection: Connection, number: int) -> Job:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is wanted of a job that is added: `priority` as in `PRIORITIES`, `lane` as in `bisect_tool.service.lanes`."""
+    """What is wanted of a job that is added: `priority` as in `PRIORITIES`, `lane` as in `bisect_tool.service.lanes`.
+
+    `avoid`: a host that is not to do it within a day.
+    """
 
     purpose: Purpose
     asker: Asker
     priority: int
     lane: str
+    avoid: str | None = None
 
 
 def add_job(database: Database, connection: Connection, question: str, work: Work) -> Job:
@@ -74,8 +78,8 @@ def add_job(database: Database, connection: Connection, question: str, work: Wor
             return _made_fresh(connection, job) if work.purpose is Purpose.FRESH else job
     row = {
         "question": question, "purpose": work.purpose, "state": JobState.WAITING, "priority": work.priority,
-        "lane": work.lane, "owner": work.asker.name, "seconds_a_day": work.asker.seconds_a_day, "used": 0.0,
-        "queued": database.now(), "not_before": database.now(), "attempts": 0, "cancel": 0,
+        "lane": work.lane, "avoid": work.avoid, "owner": work.asker.name, "seconds_a_day": work.asker.seconds_a_day,
+        "used": 0.0, "queued": database.now(), "not_before": database.now(), "attempts": 0, "cancel": 0,
     }  # fmt: skip
     number = connection.execute(insert(jobs).values(row)).inserted_primary_key[0]  # type: ignore[index]
     settle(database, connection, question)

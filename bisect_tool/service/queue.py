@@ -26,12 +26,12 @@ from bisect_tool.service.lanes import open_to
 from bisect_tool.service.news import News
 from bisect_tool.service.places import Place, places
 from bisect_tool.service.question import USUAL_PRIORITY, Asker, Job, JobState, Purpose, fault_values
-from bisect_tool.service.ranking import ranked
+from bisect_tool.service.ranking import DAY, ranked
 from bisect_tool.service.retrying import MOST_ATTEMPTS, given_up, is_passing, pause_after
 from bisect_tool.service.workers import lanes_alive
 from bisect_tool.store.database import Database
 from bisect_tool.store.leases import SPAN
-from bisect_tool.store.service_tables import jobs
+from bisect_tool.store.service_tables import jobs, workers
 from bisect_tool.store.tables import trials
 
 CANDIDATES = 20
@@ -92,7 +92,7 @@ class Queue:
             number = connection.execute(select(jobs.c.id).where(jobs.c.lease == lease)).scalar()
             return None if number is None else _taken(connection, number)
 
-        for job in self.database.read(lambda connection: self._candidates(connection, lanes)):
+        for job in self.database.read(lambda connection: self._candidates(connection, worker, lanes)):
             taking = self._taking(job, worker, lease)
             if (taken := self.database.write(taking, was_done=ours)) is not None:
                 return taken
@@ -189,15 +189,17 @@ class Queue:
 
         self.database.write(change)
 
-    def _candidates(self, connection: Connection, lanes: Sequence[str]) -> list[Job]:
+    def _candidates(self, connection: Connection, worker: str, lanes: Sequence[str]) -> list[Job]:
         """The jobs that come next for a worker with these lanes: some, because others may take the first."""
         alive = {*lanes_alive(self.database, connection), *lanes}
         begun_here = jobs.c.host_lane.in_(lanes)
         is_free = or_(jobs.c.host_lane.is_(None), jobs.c.host_lane.not_in(alive))
         fits = or_(begun_here, and_(is_free, jobs.c.lane.in_(open_to(lanes, alive))))
+        host = select(workers.c.host).where(workers.c.id == worker).scalar_subquery()
+        suits = or_(jobs.c.avoid.is_(None), jobs.c.avoid != host, jobs.c.queued <= self.database.now() - DAY)
         other = jobs.alias()
         is_busy = exists().where(other.c.question == jobs.c.question, other.c.state == JobState.RUNNING)
-        due = ranked(self.database, (jobs.c.not_before <= self.database.now(), fits, ~is_busy))
+        due = ranked(self.database, (jobs.c.not_before <= self.database.now(), fits, suits, ~is_busy))
         return [job_of(row) for row in connection.execute(due.limit(CANDIDATES))]
 
     def _taking(self, job: Job, worker: str, lease: str) -> Callable[[Connection], Taken | None]:

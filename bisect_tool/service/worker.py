@@ -22,6 +22,7 @@ from bisect_tool.service.private_folders import private_folder, remove_abandoned
 from bisect_tool.service.question import fault_values
 from bisect_tool.service.questions import Questions
 from bisect_tool.service.queue import JobLost, Queue, Taken
+from bisect_tool.service.reviews import narrow_for
 from bisect_tool.service.submissions import lay_out
 from bisect_tool.service.workers import Workers, WorkerState
 from bisect_tool.stopping import Cancelled, Stop
@@ -114,6 +115,7 @@ class Worker:
             parent=os.getpid(),
             token=token_in(self.environ),
             libraries=for_libraries(self.environ),
+            narrow=narrow_for(self.queue.database, job),
         )
 
     def _report_own(self, taken: Taken, error: BisectError) -> None:

@@ -101,11 +101,11 @@ class Soak:
 
     def start(self) -> None:
         """Start one more worker."""
-        self.workers.append(self._start("worker", "--at-once", "2"))
+        self.workers.append(self._start("worker", "--at-once", "2", "--sandbox", "off"))
 
     def start_server(self) -> None:
         """Start the server."""
-        self.server = self._start("serve", "--port", str(self.port), "--submissions", "1000/minute")
+        self.server = self._start("serve", "--port", str(self.port), "--submissions", "1000/minute", "--sandbox", "off")
 
     def _start(self, name: str, *words: str) -> subprocess.Popen[bytes]:
         environ = {**self.place.environ(), "BISECT_LEASE": str(LEASE)}

@@ -59,6 +59,7 @@ def upgrade() -> None:
         sa.Column("priority", sa.Integer(), nullable=False),
         sa.Column("lane", _text(100), nullable=False),
         sa.Column("host_lane", _text(100)),
+        sa.Column("avoid", sa.Text()),
         sa.Column("owner", _text(100), nullable=False),
         sa.Column("seconds_a_day", sa.Float()),
         sa.Column("used", sa.Float(), nullable=False),
