@@ -165,6 +165,12 @@ class Soak:
         self.workers.clear()
         self.server = None
 
+    def end(self) -> None:
+        """Kill what is left."""
+        for one in (*self.workers, *([self.server] if self.server else ())):
+            one.kill()
+            one.wait()
+
     def check(self, usual: dict[int, int]) -> int:
         """Every answer is right, as many trials are stored as usual; gives how many trials were run again."""
         for number, first in self.asked.items():
