@@ -271,11 +271,10 @@ class Queue:
     def _bury(self, seen: Job, silent: ColumnElement[bool]) -> None:
         def change(connection: Connection) -> None:
             hold(connection, seen.question)
-            still = JOBS.where(jobs.c.id == seen.id, jobs.c.state == JobState.RUNNING, silent)
-            row = connection.execute(still).first()
-            if row is None:
-                return
-            job = job_of(row)
+            still = update(jobs).where(jobs.c.id == seen.id, jobs.c.state == JobState.RUNNING, silent)
+            if connection.execute(still.values(beat=jobs.c.beat)).rowcount != 1:
+                return  # it was given away, or has given a sign of life; from now on it cannot until this ends
+            job = job_at(connection, seen.id)
             if job.cancel:
                 end_job(self.database, connection, job, JobState.CANCELLED)
             elif job.attempts + 1 < MOST_ATTEMPTS:
