@@ -37,7 +37,7 @@ def until(process: subprocess.Popen[str], is_so: Callable[[], bool]) -> None:
 
 @pytest.mark.parametrize("address", ["postgresql"], indirect=True)
 def test_a_worker_is_killed_and_another_one_goes_on(place: Place, address: StoreAddress, database: Database) -> None:
-    place.publish(history(6, failing([3, 4, 5])))
+    place.publish(history(4, failing([2, 3])))
     place.extra["BISECT_STORE"] = address.url.render_as_string(hide_password=False)
     gate, questions, log = place.root / "gate", Questions(database), EventLog(database)
     path = place.spec(script=HANGS.format(gate=str(gate)))
