@@ -97,7 +97,12 @@ class Soak:
                     return str(answer.json()["question"]["id"])
                 assert answer.status_code in {429, 503}, answer.text
             time.sleep(0.2)
-        raise AssertionError("the server does not come back")
+        raise AssertionError(f"the server does not come back:\n{self.last_words('serve')}")
+
+    def last_words(self, name: str) -> str:
+        """The last of what the youngest process of a kind has said."""
+        youngest = max(self.place.root.glob(f"{name}-*.log"), key=lambda path: path.stat().st_mtime)
+        return youngest.read_text()[-2000:]
 
     def start(self) -> None:
         """Start one more worker."""
