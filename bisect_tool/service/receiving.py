@@ -21,6 +21,7 @@ from bisect_tool.service.access import Here
 from bisect_tool.service.api.words import problems
 from bisect_tool.service.github.command import command_lines
 from bisect_tool.service.github.issue import REPOSITORY
+from bisect_tool.service.github.marker import mark_of
 from bisect_tool.service.problems import Refused
 from bisect_tool.service.services import Services
 from bisect_tool.service.signing import is_from_github
@@ -160,7 +161,7 @@ def _speaker(github: GitHubSettings, content: Mapping[str, Any]) -> str:
     comment = content["comment"]
     login = str(comment["user"]["login"])
     is_program = comment["user"].get("type") != "User" or content.get("sender", {}).get("type", "User") != "User"
-    if is_program or comment.get("performed_via_github_app") or login.lower() == (github.login or "").lower():
+    if is_program or comment.get("performed_via_github_app") or mark_of(str(comment["body"])) is not None:
         raise _Ignored("written by a program")
     if str(content.get("sender", {}).get("login", login)).lower() != login.lower():
         raise _Ignored("sent by somebody else than its author")

@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from bisect_tool.errors import BisectError
 from bisect_tool.service.asking import Asking
 from bisect_tool.service.github.client import GitHubClient
+from bisect_tool.service.github.credentials import AppCredentials, TokenCredentials
 from bisect_tool.service.github.posting import GitHubSender
 from bisect_tool.service.posts import LeaseOver, Post, PostKind, Posts
 from bisect_tool.service.questions import Questions
@@ -113,7 +114,8 @@ def open_talker(
     posts = Posts(database)
     teller = Teller(database, settings, page)
     github = settings.github
-    client = GitHubClient(github.token, github.api, github.login, clock)
+    who = AppCredentials(github.app, clock) if github.app else TokenCredentials(github.token)
+    client = GitHubClient(who, github.api, clock)
     return Talker(
         posts,
         Asking(Questions(database), teller, github.seconds_a_day),
