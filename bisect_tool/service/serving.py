@@ -29,6 +29,7 @@ from bisect_tool.service.services import EVERYBODY, EVERYBODY_HERE, Hosting, Ser
 from bisect_tool.service.talk_settings import read_talk
 from bisect_tool.service.talking import voice
 from bisect_tool.service.tokens import Tokens
+from bisect_tool.service.watcher import watching
 from bisect_tool.stopping import Stop
 from bisect_tool.store.address import StoreAddress, read_address
 from bisect_tool.store.database import Patience
@@ -64,7 +65,11 @@ def serve(workshop: Workshop, wanted: Wanted, tell: Callable[[str], None]) -> No
         hosting = _hosting(wanted, listening.getsockname()[1])
         with opened(workshop, place, hosting) as shut:
             services = replace(shut, hosting=hosting_for(shut.tokens, hosting, is_open=wanted.is_open))
-            with hands(workshop, wanted.workers) as stop, voice(services, stop):
+            with (
+                hands(workshop, wanted.workers) as stop,
+                voice(services, stop),
+                watching(workshop, _LOG.info),
+            ):
                 server = _Server(services, wanted, stop)
                 tell(f"bisect serves at {hosting.address} ({place}); Ctrl-C ends it")
                 server.run([listening])

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+REVIEW = "review"  # the outcome of a run that found an old answer again: its report is no answer
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -15,6 +17,12 @@ class Subject:
     identity: str
     setting: str
     device: str
+
+
+class JsonText(str):
+    """A text that is JSON already, for a column that takes JSON: it is not made into a string of JSON."""
+
+    __slots__ = ()
 
 
 class Topic(NamedTuple):

@@ -20,6 +20,13 @@ SPAN = 1000.0  # nothing is silent for so long, unless a test says so
 
 
 @pytest.fixture
+def own_address(made_file: Path, tmp_path: Path) -> StoreAddress:
+    """A database in a file."""
+    shutil.copy(made_file, tmp_path / "shared.sqlite")
+    return file_address(tmp_path / "shared.sqlite", is_own=False)
+
+
+@pytest.fixture
 def database(address: StoreAddress) -> Iterator[Database]:
     """A database of each kind, at the newest schema."""
     with open_results(address, nullcontext) as results:
