@@ -115,14 +115,15 @@ def keep(database: Database, github: GitHubSettings, event: str, delivery: str, 
         outcome = "ignored: it is not what GitHub sends"
     insert = (postgresql if database.is_server else sqlite).insert
     noted = insert(deliveries).values(id=delivery, received=database.now(), outcome=outcome).on_conflict_do_nothing()
+    noted = noted.returning(deliveries.c.id)
 
     def change(connection: Connection) -> str:
-        if connection.execute(noted).rowcount != 1:
+        if connection.execute(noted).first() is None:
             return "received before"
         if row is not None:
-            added = insert(asked).values(**row, received=database.now()).on_conflict_do_nothing()
+            added = insert(asked).values(**row, received=database.now()).on_conflict_do_nothing().returning(asked.c.id)
             # Two webhooks, of the repository and of its owner, send the same comment with different ids.
-            return outcome if connection.execute(added).rowcount == 1 else "received before"
+            return outcome if connection.execute(added).first() is not None else "received before"
         return outcome
 
     return Received(outcome=database.write(change))

@@ -117,10 +117,10 @@ class Teller:
 
     def _decide(self, job: Job, new: Sequence[NewPost]) -> None:
         put = (postgresql if self.database.is_server else sqlite).insert(told)
-        put = put.values(job=job.id, at=self.database.now()).on_conflict_do_nothing()
+        put = put.values(job=job.id, at=self.database.now()).on_conflict_do_nothing().returning(told.c.job)
 
         def change(connection: Connection) -> None:
-            if connection.execute(put).rowcount == 1:  # else another server was quicker
+            if connection.execute(put).first() is not None:  # else another server was quicker
                 self.put(connection, new)
 
         self.database.write(change)
