@@ -41,6 +41,9 @@ def exit_statuses() -> str:
         "narrowed down, 5 when some spec could not be judged, 40 when some spec has no answer at all. What stops it early has",
         "the status that it has in `bisect run`.",
         "",
+        "`bisect when` ends with 0 when what was asked for is known, 3 when only something near it or a part of the answer",
+        "is, 4 when nothing is.",
+        "",
         "| status | name | meaning |",
         "|---|---|---|",
     ]

@@ -165,7 +165,7 @@ class BodyLimit:
     """Refuses bodies that are too large, also such as do not say their size, and such as do not arrive."""
 
     app: ASGIApp
-    large: frozenset[str] = frozenset({"/api/v1/questions"})
+    large: frozenset[str] = frozenset({"/api/v1/questions", "/ask"})
     patience: float = PATIENCE
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

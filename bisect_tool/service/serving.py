@@ -26,7 +26,10 @@ from bisect_tool.service.questions import Questions
 from bisect_tool.service.queue import Queue
 from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import EVERYBODY, EVERYBODY_HERE, Hosting, Services
+from bisect_tool.service.talk_settings import read_talk
+from bisect_tool.service.talking import voice
 from bisect_tool.service.tokens import Tokens
+from bisect_tool.service.watcher import watching
 from bisect_tool.stopping import Stop
 from bisect_tool.store.address import StoreAddress, read_address
 from bisect_tool.store.database import Patience
@@ -62,7 +65,11 @@ def serve(workshop: Workshop, wanted: Wanted, tell: Callable[[str], None]) -> No
         hosting = _hosting(wanted, listening.getsockname()[1])
         with opened(workshop, place, hosting) as shut:
             services = replace(shut, hosting=hosting_for(shut.tokens, hosting, is_open=wanted.is_open))
-            with hands(workshop, wanted.workers) as stop:
+            with (
+                hands(workshop, wanted.workers) as stop,
+                voice(services, stop),
+                watching(workshop, _LOG.info),
+            ):
                 server = _Server(services, wanted, stop)
                 tell(f"bisect serves at {hosting.address} ({place}); Ctrl-C ends it")
                 server.run([listening])
@@ -181,6 +188,7 @@ def opened(workshop: Workshop, place: StoreAddress, hosting: Hosting) -> Iterato
             queue=Queue(database),
             events=EventLog(database),
             tokens=Tokens(database),
+            talk=read_talk(workshop.environ, workshop.settings.github_api),
         )
 
 

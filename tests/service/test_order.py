@@ -8,7 +8,7 @@ import pytest
 
 from bisect_tool.reports import events
 from bisect_tool.service.news import Thinner, event_line, read_line
-from bisect_tool.service.order import Order, environment_of, read_order
+from bisect_tool.service.order import Order, environment_of, for_libraries, read_order
 from bisect_tool.service.question import Purpose
 from bisect_tool.service.retrying import is_passing
 from bisect_tool.settings import read_settings
@@ -16,9 +16,12 @@ from bisect_tool.settings import read_settings
 
 def test_an_order_comes_through_a_pipe_as_it_was(tmp_path: Path) -> None:
     flags = {"cache": str(tmp_path), "store": "postgresql://u:secret@h/d", "verify": "3", "wheelhouse": str(tmp_path)}
-    order = Order("spec.yaml", read_settings(flags, {}, tmp_path), Purpose.FRESH, "cpu", 7, 123, "token")
+    order = Order(
+        "spec.yaml", read_settings(flags, {}, tmp_path), Purpose.FRESH, "cpu", 7, 123, "token", {"PGPASSWORD": "x"}
+    )
     read = read_order(order.line())
     assert (read.spec, read.purpose, read.device, read.after, read.parent) == ("spec.yaml", "fresh", "cpu", 7, 123)
+    assert read.libraries == {"PGPASSWORD": "x"}
     assert (read.token, read.settings.store) == ("token", "postgresql://u:secret@h/d")
     assert (read.settings.cache, read.settings.verify, read.settings.wheelhouse) == (tmp_path, 3, tmp_path)
     assert {*read.settings.sources.values()} == {"the worker"}
@@ -43,6 +46,11 @@ def test_the_environment_of_a_child_holds_no_secret() -> None:
         "DATABASE_URL",
     ]
     assert environment_of({**kept, **dict.fromkeys(dropped, "x")}) == kept
+
+
+def test_what_libraries_read_goes_through_the_pipe() -> None:
+    environ = {"PGPASSWORD": "a", "AWS_SECRET_ACCESS_KEY": "b", "GITHUB_TOKEN": "c", "PATH": "/bin"}
+    assert for_libraries(environ) == {"PGPASSWORD": "a", "AWS_SECRET_ACCESS_KEY": "b"}
 
 
 def test_events_as_lines() -> None:
