@@ -35,6 +35,7 @@ _FORM_SCHEMA = {
     "properties": {
         "spec": {"type": "string", "description": "The text of the spec; left out: `spec.yaml` among the files."},
         "files": {"type": "array", "items": _FILE, "description": "The files; their names are their paths."},
+        "archive": {**_FILE, "description": "Instead of both: a zip or tar with `spec.yaml` and its files."},
         "priority": {"type": "integer", "minimum": 0, "maximum": 100},
         "source": {"type": "string", "maxLength": 500},
     },
