@@ -31,6 +31,8 @@ def test_asked_answered_and_known(place: Place) -> None:
         assert (word, state, address) == ("known", "answered", f"{served.address}/q/{question}")
         watched = place.run("watch", address, "--quiet")
         assert (watched.status, watched.out, watched.err) == (0, first.out, "")
+        known = place.run("when", "gradient is all zero", "--server", served.address)
+        assert known.status == 0, known.err
         badge = requests.get(f"{served.address}/api/v1/questions/{question}/badge.svg", timeout=30)
         assert "toy: fails since 1.3" in badge.text
         evidence = requests.get(f"{served.address}/api/v1/questions/{question}/trials/repro/1.3", timeout=30).json()
