@@ -135,7 +135,7 @@ def live_view(stored: Iterable[Happened], now: float) -> LiveView:
         doing=doing,
         picture=Markup(draw(report)),  # noqa: S704  the picture escapes its own texts
         cases=tuple(_counts(case) for case in report.cases),
-        failures=tuple(LiveFailure(letters[id_], names[id_], failure_class(report, id_)) for id_ in letters),
+        failures=tuple(LiveFailure(letters[id_], names[id_], failure_class(letters, id_)) for id_ in letters),
         left=tuple(_left(question)),
         lines=lines,
     )
