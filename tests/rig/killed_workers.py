@@ -106,14 +106,14 @@ class Soak:
 
     def start(self) -> None:
         """Start one more worker."""
-        self.workers.append(self._start("worker", "--at-once", "2", "--sandbox", "off"))
+        self.workers.append(self._start("worker", "--at-once", "2"))
 
     def start_server(self) -> None:
         """Start the server."""
-        self.server = self._start("serve", "--port", str(self.port), "--submissions", "1000/minute", "--sandbox", "off")
+        self.server = self._start("serve", "--port", str(self.port), "--submissions", "1000/minute")
 
     def _start(self, name: str, *words: str) -> subprocess.Popen[bytes]:
-        environ = {**self.place.environ(), "BISECT_LEASE": str(LEASE)}
+        environ = {**self.place.environ(), "BISECT_LEASE": str(LEASE), "BISECT_SANDBOX": "off"}
         with (self.place.root / f"{name}-{time.monotonic_ns()}.log").open("wb") as log:
             command = self.place.command(name, *words, *self.words)
             return subprocess.Popen(command, stdout=log, stderr=log, env=environ, cwd=self.place.root)
