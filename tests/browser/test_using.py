@@ -184,6 +184,18 @@ def test_a_day_of_the_calendar_leads_to_its_build(open_page: Open) -> None:
     expect(page.get_by_role("heading", name="February 2026")).to_be_visible()
 
 
+def test_from_an_answer_to_the_evidence(open_page: Open, questions: dict[str, Question]) -> None:
+    page = open_page(f"/q/{questions['diagonal-scatter-grad'].id}")
+    page.get_by_role("row", name="with 2.12.0 2026-01-06").get_by_role("link", name="log").click()
+    expect(page.get_by_role("heading", name="inductor on 2.12.0")).to_be_visible()
+    expect(page.get_by_role("heading", name="Trial 1")).to_contain_text("failing")
+    expect(page.get_by_role("region", name="What trial 1 printed")).to_contain_text("gradient is all zero")
+    expect(page.get_by_text("python repro.py --backend inductor").first).to_be_visible()
+    expect(page.get_by_text("NVIDIA H200")).to_be_visible()
+    page.get_by_role("link", name="Whole log").first.click()
+    expect(page.get_by_text("AssertionError: gradient is all zero")).to_be_visible()
+
+
 def _taken(server: Server, question: Question) -> Taken:
     """Have a worker take the job of this question: whatever waits before it has other lanes."""
     job = server.services.questions.jobs(question.id)[-1]

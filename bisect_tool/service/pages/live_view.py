@@ -134,7 +134,7 @@ def live_view(stored: Iterable[Happened], now: float) -> LiveView:
     return LiveView(
         doing=doing,
         picture=Markup(draw(report)),  # noqa: S704  the picture escapes its own texts
-        cases=tuple(_counts(case) for case in report.cases),
+        cases=tuple(case_counts(case) for case in report.cases),
         failures=tuple(LiveFailure(letters[id_], names[id_], failure_class(report, id_)) for id_ in letters),
         left=tuple(_left(question)),
         lines=lines,
@@ -234,6 +234,7 @@ def _date_in(build: str) -> str | None:
     return "-".join(found.groups()) if found else None
 
 
-def _counts(case: CasePart) -> CaseCounts:
+def case_counts(case: CasePart) -> CaseCounts:
+    """How many builds of a timeline have which state."""
     counted = Counter(entry.state for entry in case.timeline)
     return CaseCounts(case.name, case.role, tuple(counted[state] for state in COUNTED))

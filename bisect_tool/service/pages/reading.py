@@ -10,6 +10,7 @@ from bisect_tool.reports.formats import html, markdown
 from bisect_tool.reports.report import Report
 from bisect_tool.service.event_log import StoredEvent
 from bisect_tool.service.job_rows import JOBS, job_of
+from bisect_tool.service.pages.live_view import case_counts, live_view
 from bisect_tool.service.pages.question_page import Queued, ReportBody, Standing, active_job
 from bisect_tool.service.pages.queue_page import MOST_WAITING, Works
 from bisect_tool.service.places import Place, places
@@ -44,6 +45,7 @@ def report_body(question: Question, report: Report) -> ReportBody:
     """The report as the page includes it; a log is the page of its trial."""
     values = html.body_values(report)
     values["log_of"] = lambda case, build, _log: trial_address(question.id, case, build)
+    values["counts"] = tuple(case_counts(case) for case in report.cases)
     return ReportBody(report, values, markdown.render(report))
 
 
@@ -56,8 +58,6 @@ def trial_address(question: str, case: str, build: str) -> str:
 
 def standing_of(services: Services, question: Question) -> Standing:
     """How a question stands now, with the live view of the job that works on it."""
-    from bisect_tool.service.pages.live_view import live_view
-
     of_question = services.questions.jobs(question.id)
     job, now = active_job(of_question), services.clock()
     live = live_view(_events(services, question.id, job.id), now) if job is not None else None
