@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bisect_tool.cli._options import executor_options, read_settings_from, settings_options
+from bisect_tool.cli._options import confining_options, executor_options, read_settings_from, settings_options
 
 if TYPE_CHECKING:
     from bisect_tool.stopping import Stop
@@ -27,16 +27,19 @@ if TYPE_CHECKING:
 @click.option("--wait-for-gpu", metavar="SECONDS", help="Wait so long for a GPU that other processes use (0).")
 @executor_options
 @settings_options
+@confining_options
 def command(at_once: int, lanes: str | None, *, once: bool, drain: bool, **flags: Any) -> int:
     """Take questions from the queue of a service and answer them, until Ctrl-C or SIGTERM.
 
     The service and its workers share the results database: name it with --store. A second Ctrl-C or SIGTERM stops at once.
+    Repros run in a sandbox, unless `--sandbox off` says that nobody but you asks (docs/security.md).
     """
+    from bisect_tool.runs.confining import for_strangers
     from bisect_tool.runs.workshop import open_workshop
     from bisect_tool.service.crew import Crew
     from bisect_tool.service.lanes import chosen_lanes
 
-    settings = read_settings_from(flags)
+    settings = for_strangers(read_settings_from(flags))
     workshop = open_workshop(settings, os.environ)
     with workshop.results(_say) as results:
         crew = Crew(workshop, results.database, chosen_lanes(lanes, os.environ), at_once, waits=drain, tell=_say)

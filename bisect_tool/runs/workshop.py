@@ -11,6 +11,7 @@ from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.environments.uv import Uv, find_uv
 from bisect_tool.history.source import HistoryAccess, token_in
+from bisect_tool.runs.confining import confined
 from bisect_tool.runs.recent import FRESH
 from bisect_tool.runs.surveying import Means
 from bisect_tool.settings import Settings
@@ -19,7 +20,6 @@ from bisect_tool.store.database import Patience
 from bisect_tool.store.logs import SharedLogs
 from bisect_tool.store.outbox import Outbox
 from bisect_tool.store.results import Results, open_results
-from bisect_tool.trials.limits import read_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,9 @@ class Workshop:
 def open_workshop(settings: Settings, environ: Mapping[str, str]) -> Workshop:
     """Open the cache and find uv.
 
-    Raises `CacheNotWritable`, `CacheTooNew`, `DiskFull`, `UvMissing`, `SettingError` for limits that cannot be used.
+    Raises `CacheNotWritable`, `CacheTooNew`, `DiskFull`, `UvMissing`, `SettingError` for a sandbox that has to be and does not
+    work.
     """
-    read_limits(environ)  # of the trials: better now than in the first of them
+    environ = confined(settings, environ)  # of the trials: better now than in the first of them
     cache = open_cache(settings.cache)
     return Workshop(settings, cache, find_uv(cache.uv, environ), environ)

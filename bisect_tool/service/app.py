@@ -9,8 +9,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
-from bisect_tool import __version__
-from bisect_tool.service import api, guards, pages, probes
+from bisect_tool.service import api, guards, pages, probes, receiving, told
 from bisect_tool.service.api.models import NewQuestion
 from bisect_tool.service.feed import Feed
 from bisect_tool.service.metrics import Metrics
@@ -19,7 +18,7 @@ from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import Services
 
 # The rooms of routes, in the order in which an address is looked for.
-ROUTERS = (api.router, probes.router, pages.router)
+ROUTERS = (api.router, probes.router, receiving.router, told.router, pages.router)
 _LOG = logging.getLogger("bisect.service")
 
 
@@ -28,23 +27,34 @@ def make_app(services: Services, rates: Rates | None = None) -> FastAPI:
 
     Routes get the services by `bisect_tool.service.access.Here`, and who asks by `Reader` and the like.
     """
-    app = FastAPI(
-        title="bisect",
-        version=__version__,
-        description="When did this regress? Ask, get the answer, or watch it being found.",
-        docs_url=None,  # they load scripts from elsewhere, which the content security policy refuses
-        redoc_url=None,
-        openapi_url="/openapi.json",
-    )
+    app = _unopened()
     feed = Feed(services.events, lambda error: _LOG.error("events cannot be read: %s", type(error).__name__))
     metrics = Metrics(services.database, lambda: feed.open_streams)
     app.state.services, app.state.feed, app.state.metrics = services, feed, metrics
     app.state.rates = rates or Rates()
     add_handlers(app)
     pages.answer_browsers_with_pages(app)
+    _guard(app, services, metrics)
+    return app
+
+
+def description() -> dict[str, Any]:
+    """The OpenAPI description of every server of this version."""
+    return _unopened().openapi()
+
+
+def _unopened() -> FastAPI:
+    """The app with its routes, which cannot be asked yet."""
+    app = FastAPI(
+        title="bisect",
+        version="1",  # of the API, as in its addresses
+        description="When did this regress? Ask, get the answer, or watch it being found.",
+        docs_url=None,  # they load scripts from elsewhere, which the content security policy refuses
+        redoc_url=None,
+        openapi_url="/openapi.json",
+    )
     for router in ROUTERS:
         app.include_router(router)
-    _guard(app, services, metrics)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app
 

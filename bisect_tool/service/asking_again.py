@@ -17,6 +17,7 @@ from typing import Any
 from bisect_tool.reports.report import Report
 from bisect_tool.runs.surveying import Wishes
 from bisect_tool.service.answer_news import outer
+from bisect_tool.service.question import Purpose
 from bisect_tool.service.recheck import builds_of, claims_of
 from bisect_tool.spec.reading import ReadSpec
 
@@ -40,6 +41,17 @@ class Narrow:
 def narrow_from(values: dict[str, Any]) -> Narrow:
     """The inverse of `Narrow.as_values`."""
     return Narrow(values["channel"], values["from_"], values["to"], tuple(values["only"]))
+
+
+def asked_again(
+    read: ReadSpec, wishes: Wishes, purpose: Purpose, narrow: dict[str, Any] | None
+) -> tuple[ReadSpec, Wishes]:
+    """The question of a job of that purpose; `narrow` are the values of a `Narrow`, for `VERIFY`."""
+    if purpose is Purpose.WATCH:
+        return of_watch(read), wishes
+    if purpose is Purpose.VERIFY and narrow is not None:
+        return of_review(read, narrow_from(narrow), wishes)
+    return read, wishes
 
 
 def of_watch(read: ReadSpec) -> ReadSpec:

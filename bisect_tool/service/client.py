@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -140,8 +140,8 @@ class Client:
             if not response.ok:
                 raise _error(response, self.address)
             try:
-                yield from read_stream(response.iter_lines(chunk_size=1, decode_unicode=False))
-            except (requests.RequestException, ValueError) as error:
+                yield from read_stream(lines_of(response.iter_content(None)))
+            except (requests.RequestException, ValueError, KeyError, TypeError) as error:
                 raise self._unreachable(f"the stream of events broke ({type(error).__name__})") from error
 
     def _show_token(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
@@ -160,10 +160,19 @@ class NotThere(ServerRefused):
     """The server has no such thing."""
 
 
+def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a stream as soon as each is whole, without their ends: one or two characters, wherever a piece ends."""
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line.removesuffix(b"\r")
+
+
 def read_stream(lines: Iterator[bytes]) -> Iterator[Told]:
     """The events of a stream as `text/event-stream` has them; an event with a name of its own has that as its kind.
 
-    Raises `ValueError`.
+    Raises `ValueError`, `KeyError` or `TypeError` for what is no event of ours.
     """
     name = ""
     data: list[bytes] = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, assert_never
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, select
@@ -69,10 +69,14 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The stored trials; `cache` is the root of this host's cache, where the logs of its own trials lie."""
+    """The stored trials; `cache` is the root of this host's cache, where the logs of its own trials lie.
+
+    `shared` is the folder for the logs of all hosts, where there is one that is mounted here.
+    """
 
     results: Results
     cache: Path
+    shared: Path | None = None
 
     def trials(self, question: Question, case: str, build: str, most: int = MOST_TRIALS) -> list[Trial]:
         """The trials of a case on a build, in the order in which they ended."""
@@ -128,23 +132,30 @@ class Evidence:
             output=observation.output,
             environment=None if row.health is None else dict(row.health),
             log=row.log,
-            log_here=self._path(row.folder).is_file(),
+            log_here=any(path.is_file() for _, path in self._places(row.folder)),
         )
 
-    def _path(self, folder: str) -> Path:
-        return self.cache / folder / LOG
+    def _places(self, folder: str) -> Iterator[tuple[Path, Path]]:
+        """Where the log of a trial may lie on this host: the root that it may not leave, and its path."""
+        yield self.cache, self.cache / folder / LOG
+        if self.shared is not None:
+            yield self.shared, self.shared / PurePosixPath(folder).name / LOG
 
     def _read(self, folder: str) -> bytes | None:
-        """A log of this cache. A trial could write to its folder: nothing leads out of the cache, and no link is followed."""
-        path = self._path(folder)
-        if not path.parent.resolve().is_relative_to(self.cache.resolve()):
-            return None
-        try:
-            # Without O_NONBLOCK a FIFO would be waited for.
-            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-                return file.read(MOST_LOG) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
-        except OSError:
-            return None
+        found = (_content(root, path) for root, path in self._places(folder))
+        return next((content for content in found if content is not None), None)
+
+
+def _content(root: Path, path: Path) -> bytes | None:
+    """A log. A trial could write to its folder: nothing leads out of the root, and no link is followed."""
+    if not path.parent.resolve().is_relative_to(root.resolve()):
+        return None
+    try:
+        # Without O_NONBLOCK a FIFO would be waited for.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            return file.read(MOST_LOG) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+    except OSError:
+        return None
 
 
 def _meaning(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from starlette.concurrency import run_in_threadpool
@@ -65,7 +65,7 @@ class Feed:
                 503, "no further stream of events can be opened now", "try again", headers={"Retry-After": "5"}
             )
 
-    async def events_of(self, question: str, last: int) -> AsyncIterator[StoredEvent | None]:
+    async def events_of(self, question: str, last: int) -> AsyncGenerator[StoredEvent | None, None]:
         """The events of a question after `last`, without an end; None each time that nothing more is stored.
 
         Raises `Closing` when the server stops.

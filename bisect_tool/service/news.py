@@ -11,7 +11,7 @@ from typing import Any
 from bisect_tool.reports import events
 
 END = "end"  # the last line of the process: `run`, `outcome` and `error`
-_STEP = 0.1  # of a download is worth an event
+TENTHS = 10  # of a download, each of which is worth an event
 
 News = tuple[str, Mapping[str, Any]]
 
@@ -39,9 +39,9 @@ def read_line(line: bytes | str) -> News:
 
 @dataclass(slots=True)
 class Thinner:
-    """Lets a download be told of each time that another tenth is here, and at its end."""
+    """Lets a download be told of each time that another tenth is here."""
 
-    _told: dict[tuple[str, str], float] = field(default_factory=dict)
+    _told: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def thin(self, news: Iterable[News]) -> list[News]:
         """What is left of some news."""
@@ -49,11 +49,7 @@ class Thinner:
 
     def _is_worth(self, body: Mapping[str, Any]) -> bool:
         key = (str(body["build"]), str(body["name"]))
-        done, total = body["done"], body["total"]
-        part = done / total if total else 0.0
-        before = self._told.get(key)
-        if before is not None and before <= part < before + _STEP and part < 1:
-            return False
-        is_again = before is not None and part >= 1 and before >= 1
-        self._told[key] = part
-        return not is_again
+        tenth = int(body["done"]) * TENTHS // int(body["total"]) if body["total"] else 0
+        is_news = self._told.get(key) != tenth
+        self._told[key] = tenth
+        return is_news

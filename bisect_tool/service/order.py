@@ -23,6 +23,7 @@ _NEEDED = re.compile(
     re.IGNORECASE,
 )
 _SECRET = re.compile(r"TOKEN|SECRET|PASSW|KEY|CREDENTIAL|USERNAME|AUTH|BISECT_(STORE|LOGS|INDEX)$", re.IGNORECASE)
+_OF_LIBRARIES = re.compile(r"^(PG|AWS_|GOOGLE_|GCLOUD_|AZURE_|FSSPEC_)\w*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class Order:
     """`spec` is the path of the spec, in the folder that is the child's own; `parent` the process that waits for it.
 
     `after`: trials that were stored up to this number do not count, None: all do. `device` is used instead of what the spec
-    says. `token` is for GitHub's API.
+    says. `token` is for GitHub's API, `libraries` are the variables that those for databases and logs read for themselves.
+    `narrow`: what an answer rests on, where that alone is run again (`asking_again`).
     """
 
     spec: str
@@ -40,6 +42,8 @@ class Order:
     after: int | None
     parent: int
     token: str | None = field(default=None, repr=False)
+    libraries: Mapping[str, str] = field(default_factory=dict, repr=False)
+    narrow: dict[str, Any] | None = None
 
     def line(self) -> str:
         """The order as a line."""
@@ -67,6 +71,11 @@ def environment_of(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if (PASSED.match(name) or _NEEDED.match(name)) and not _SECRET.search(name)
     }
+
+
+def for_libraries(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables from which libraries take passwords for the database and for logs that lie elsewhere."""
+    return {name: value for name, value in environ.items() if _OF_LIBRARIES.match(name)}
 
 
 def _plain(value: Any) -> Any:

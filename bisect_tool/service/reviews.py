@@ -14,12 +14,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
+from bisect_tool.reports.report import Report
 from bisect_tool.service.accuracy import ANSWERS
+from bisect_tool.service.answer_news import outer
 from bisect_tool.service.answers import report_at
 from bisect_tool.service.asking_again import narrow_of
 from bisect_tool.service.event_log import add_events
 from bisect_tool.service.job_rows import OPEN, Work, add_job, hold, open_jobs
-from bisect_tool.service.question import Asker, JobState, Purpose, QuestionState
+from bisect_tool.service.question import Asker, Job, JobState, Purpose, QuestionState
 from bisect_tool.service.recheck import Recheck, Verdict, builds_of, claims_of, recheck
 from bisect_tool.service.streams import CPU
 from bisect_tool.service.watches import DAY
@@ -37,7 +39,7 @@ DOUBTED = frozenset({Verdict.DIFFERS, Verdict.REPLACED})
 class ReviewRules:
     """Which share of the answers is reviewed in a day, and at most how many; when nobody else waits, one at least.
 
-    `rests`: seconds until the same answer may be reviewed again.
+    With a `share` of 0 nothing is. `rests`: seconds until the same answer may be reviewed again.
     """
 
     share: float = 0.02
@@ -97,7 +99,7 @@ class Reviews:
         day, candidates, done, is_idle = self.database.read(look)
         begun: list[str] = []
         for number, one in drawn(day, candidates):
-            is_wanted = number < self.rules.share or (is_idle and done + len(begun) == 0)
+            is_wanted = number < self.rules.share or (is_idle and self.rules.share > 0 and done + len(begun) == 0)
             if is_wanted and done + len(begun) < self.rules.most and self._begin(one):
                 begun.append(one.question)
         return begun
@@ -105,8 +107,8 @@ class Reviews:
     def conclude(self) -> list[Review]:
         """Compare what the reviews have found that have ended; what differs is answered again."""
         ended = (
-            select(reviews.c.id, reviews.c.question, reviews.c.of_run, reviews.c.job, reviews.c.detail)
-            .add_columns(jobs.c.state, jobs.c.run, jobs.c.lane, jobs.c.error)
+            select(reviews.c.id, reviews.c.question, reviews.c.of_run, reviews.c.job)
+            .add_columns(jobs.c.state, jobs.c.run, jobs.c.lane, jobs.c.forgotten)
             .join_from(reviews, jobs, jobs.c.id == reviews.c.job)
             .where(reviews.c.verdict.is_(None), jobs.c.state.not_in(OPEN))
             .order_by(reviews.c.id)
@@ -157,9 +159,10 @@ class Reviews:
             is_busy = bool(open_jobs(connection, one.question))
             if run != one.run or is_busy or report is None or narrow_of(report) is None:
                 return False
-            number = connection.execute(select(func.max(tables.trials.c.id))).scalar() or 0
-            job = add_job(self.database, connection, one.question, Work(Purpose.VERIFY, REVIEWER, PRIORITY, one.lane))
-            row = {"question": one.question, "job": job.id, "of_run": one.run, "detail": {"after": number}}
+            avoid = one.host if one.age < DAY else None
+            work = Work(Purpose.VERIFY, REVIEWER, PRIORITY, one.lane, avoid)
+            job = add_job(self.database, connection, one.question, work)
+            row = {"question": one.question, "job": job.id, "of_run": one.run}
             connection.execute(insert(reviews).values(picked=self.database.now(), **row))
             return True
 
@@ -171,7 +174,7 @@ class Reviews:
             old = report_at(connection, row.of_run)
             assert old is not None  # it was there when the review was begun
             new = report_at(connection, row.run) if row.state == JobState.DONE and row.run else None
-            found = recheck_of(connection, old, new, int((row.detail or {}).get("after", 0)))
+            found = recheck_of(connection, old, new, row.forgotten or 0)
             values = {
                 "verdict": found.verdict,
                 "detail": found.as_values(),
@@ -198,10 +201,23 @@ class Reviews:
             add_job(self.database, connection, row.question, work)
 
 
-def recheck_of(connection: Connection, old: Any, new: Any, after: int) -> Recheck:
-    """`recheck`, with the builds whose trials were of another file up to the trial `after` than since."""
-    from bisect_tool.service.answer_news import outer
+def narrow_for(database: Database, job: Job) -> dict[str, Any] | None:
+    """What a job that reviews is to run: the values of a `Narrow`; None for other jobs."""
+    if job.purpose is not Purpose.VERIFY:
+        return None
+    query = select(reviews.c.of_run).where(reviews.c.job == job.id)
 
+    def read(connection: Connection) -> dict[str, Any] | None:
+        run = connection.execute(query).scalar_one_or_none()
+        report = report_at(connection, run) if run is not None else None
+        narrow = narrow_of(report) if report is not None else None
+        return narrow.as_values() if narrow is not None else None
+
+    return database.read(read)
+
+
+def recheck_of(connection: Connection, old: Report, new: Report | None, after: int) -> Recheck:
+    """`recheck`, with the builds whose trials were of another file up to the trial `after` than since."""
     whole = outer(old)
     labels = builds_of(claims_of(whole))
     return recheck(whole, new, _replaced(connection, whole.spec.digest, labels, after))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bisect_tool.environments.cache_folder import CacheFolder
+from bisect_tool.service.talk_settings import TalkSettings
 from bisect_tool.service.tokens import Scope, Tokens
 from bisect_tool.settings import Settings
 from bisect_tool.store.database import Database
@@ -65,6 +66,7 @@ class Services:
     events: EventLog
     tokens: Tokens
     clock: Callable[[], float] = field(default=time.time)
+    talk: TalkSettings = field(default_factory=TalkSettings)
 
     @property
     def database(self) -> Database:

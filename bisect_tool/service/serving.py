@@ -7,7 +7,6 @@ import errno
 import logging
 import signal
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,14 +17,19 @@ from bisect_tool.environments.locks import exclusive
 from bisect_tool.errors import PortTaken, SettingError
 from bisect_tool.runs.workshop import Workshop
 from bisect_tool.service.app import make_app
+from bisect_tool.service.crew import Crew
 from bisect_tool.service.event_log import EventLog
 from bisect_tool.service.feed import Feed
+from bisect_tool.service.lanes import chosen_lanes
 from bisect_tool.service.log_lines import set_up_log
 from bisect_tool.service.questions import Questions
 from bisect_tool.service.queue import Queue
 from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import EVERYBODY, EVERYBODY_HERE, Hosting, Services
+from bisect_tool.service.talk_settings import read_talk
+from bisect_tool.service.talking import voice
 from bisect_tool.service.tokens import Tokens
+from bisect_tool.service.watcher import watching
 from bisect_tool.stopping import Stop
 from bisect_tool.store.address import StoreAddress, read_address
 from bisect_tool.store.database import Patience
@@ -61,7 +65,11 @@ def serve(workshop: Workshop, wanted: Wanted, tell: Callable[[str], None]) -> No
         hosting = _hosting(wanted, listening.getsockname()[1])
         with opened(workshop, place, hosting) as shut:
             services = replace(shut, hosting=hosting_for(shut.tokens, hosting, is_open=wanted.is_open))
-            with hands(workshop, wanted.workers) as stop:
+            with (
+                hands(workshop, wanted.workers) as stop,
+                voice(services, stop),
+                watching(workshop, _LOG.info),
+            ):
                 server = _Server(services, wanted, stop)
                 tell(f"bisect serves at {hosting.address} ({place}); Ctrl-C ends it")
                 server.run([listening])
@@ -115,21 +123,21 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def hands(workshop: Workshop, count: int) -> Iterator[Stop]:
-    """So many workers in threads of this process; at the end they give back what they have not finished."""
-    stop = Stop()
-    threads = [threading.Thread(target=_work, args=(workshop, stop), name=f"worker {n + 1}") for n in range(count)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield stop
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
+    """So many workers in threads of this process; at the end they give back what they have not finished.
 
-
-def _work(workshop: Workshop, stop: Stop) -> None:
-    pass
+    They wait longer for the database than a request does: they have a connection to it of their own.
+    """
+    if not count:
+        yield Stop()
+        return
+    with workshop.results(_LOG.warning) as results:
+        crew = Crew(workshop, results.database, chosen_lanes(None, workshop.environ), count, tell=_LOG.info)
+        crew.start()
+        try:
+            yield crew.stop
+        finally:
+            crew.stop.set()
+            crew.join()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -180,6 +188,7 @@ def opened(workshop: Workshop, place: StoreAddress, hosting: Hosting) -> Iterato
             queue=Queue(database),
             events=EventLog(database),
             tokens=Tokens(database),
+            talk=read_talk(workshop.environ, workshop.settings.github_api),
         )
 
 

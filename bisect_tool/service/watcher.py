@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import random
+import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from bisect_tool.errors import BisectError
+from bisect_tool.runs.workshop import Workshop
 from bisect_tool.service.answers import Answers
-from bisect_tool.service.reviews import Reviews
-from bisect_tool.service.watches import Watching
+from bisect_tool.service.reviews import ReviewRules, Reviews
+from bisect_tool.service.streams import Streams, look_with
+from bisect_tool.service.watches import DAY, Watches, Watching, WatchRules
 from bisect_tool.stopping import Cancelled, Stop
+from bisect_tool.store.database import Database
 from bisect_tool.store.leases import Lease, LeaseKeeper, LeaseLost, keep
 
 KEY = "watches"  # of the lease
 PAUSE = 10.0  # seconds between two turns
 PICKS = 600.0  # seconds between two looks for answers to be reviewed
+JOIN = 5.0  # seconds that a look at a channel may take to end; it is left alone after that, and has changed nothing
 
 
 @dataclass
@@ -82,3 +88,27 @@ class Watcher:
         if self._lease is None:
             self._lease = self.leases.take(KEY, "watches")
         return self._lease is not None
+
+
+def watcher_of(workshop: Workshop, database: Database, leases: LeaseKeeper, tell: Callable[[str], None]) -> Watcher:
+    """A watcher with the settings of a workshop."""
+    settings = workshop.settings
+    rules = WatchRules(every=float(settings.watch_every), lasts=settings.watch_days * DAY)
+    watching = Watching(Watches(database, rules), Streams(database), look_with(workshop), random.Random())  # noqa: S311  it spreads looks
+    return Watcher(Answers(database), watching, Reviews(database, ReviewRules(share=settings.reviews)), leases, tell)
+
+
+@contextmanager
+def watching(workshop: Workshop, tell: Callable[[str], None]) -> Iterator[None]:
+    """While the context lasts a thread watches, with connections of its own; `tell` takes lines for the log."""
+    with workshop.results(tell) as results:
+        keeper = LeaseKeeper(results.database, workshop.settings.lease)
+        stop, watcher = Stop(), watcher_of(workshop, results.database, keeper, tell)
+        thread = threading.Thread(target=watcher.work, args=(stop,), name="watches", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join(JOIN)
+            keeper.close()

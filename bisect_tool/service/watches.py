@@ -32,7 +32,7 @@ LONGEST_PAUSE = 6 * 3600.0  # seconds between two looks at a channel that does n
 
 @dataclass(frozen=True, slots=True)
 class WatchRules:
-    """How often a channel is looked at (`every` seconds, more or less by the share `jitter`).
+    """How often a channel is looked at (`every` seconds, more or less by the share `jitter`; 0: never).
 
     `lasts`: how long an open failure is watched, in seconds since the first answer or the last one that said something new.
     """
@@ -160,7 +160,7 @@ class Watching:
 
     def turn(self) -> list[Job]:
         """Look at what is due, then ask again what it concerns; gives the jobs. Raises what `Database` raises."""
-        keys = {one.key for one in self.watches.watched()}
+        keys = {one.key for one in self.watches.watched()} if self.watches.rules.every else set()
         for stream in self.streams.due(keys):
             self._look(stream)
         return self.watches.add_jobs(self.streams.all().values()) if keys else []

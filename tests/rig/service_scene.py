@@ -68,9 +68,9 @@ class Scene:
         """The hand of the clock."""
         return self.database.hand
 
-    def ask(self, name: str = "one", more: str = "", script: str = "import toy\n") -> str:
+    def ask(self, name: str = "one", more: str = "", script: str = "import toy\n", spec: str = SPEC) -> str:
         """Submit a question; gives its id."""
-        submission = Submission(SPEC.format(name=name, more=more), (("repro.py", f"{script}# {name}\n".encode()),))
+        submission = Submission(spec.format(name=name, more=more), (("repro.py", f"{script}# {name}\n".encode()),))
         return self.questions.submit(submission, Asker("somebody")).question.id
 
     def answered(self, report: Report, name: str = "one", more: str = "") -> str:

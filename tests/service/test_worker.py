@@ -193,6 +193,27 @@ def test_a_child_that_is_killed_is_a_fault_of_the_machine(shop: Shop) -> None:
     assert shop.question(at_work.asked).outcome == "exact"
 
 
+def test_an_answer_without_stored_trials_goes_on_from_its_own(shop: Shop) -> None:
+    with working(shop) as at_work:
+        at_work.gate.touch()
+        at_work.wait_for("job_ended")
+    before = shop.trials()
+    at_work.gate.unlink()
+    shop.questions.retry(at_work.asked, ANN, fresh=True)
+    stop = Stop()
+    thread = threading.Thread(target=lambda: shop.work(stop))
+    thread.start()
+    again = Working(shop, at_work.asked, at_work.gate, stop, thread)
+    again.wait_for("trial_finished", before + 1)
+    stop.set()
+    thread.join()
+    assert shop.trials() == before + 1
+    at_work.gate.touch()
+    shop.work()
+    assert shop.question(at_work.asked).outcome == "exact"
+    assert shop.trials() == 2 * before
+
+
 def test_a_mistake_that_only_the_run_shows(shop: Shop) -> None:
     asked = shop.ask(from_="7.0")
     shop.work()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Response
+from fastapi import Path as InPath
 
 from bisect_tool.service.access import Here, Reader
 from bisect_tool.service.api.models import TrialList, shown_trial
@@ -14,9 +16,11 @@ from bisect_tool.service.problems import not_found
 from bisect_tool.service.services import Services
 
 router = APIRouter(tags=["evidence"])
-Case = Annotated[str, Path(max_length=100, pattern=PLAIN, description="The name of a case.", examples=["inductor"])]
-Build = Annotated[str, Path(max_length=100, pattern=PLAIN, description="The version of a build.", examples=["2.14.0"])]
-Number = Annotated[int, Path(ge=1, le=2**53, description="The number of a trial.", examples=[1])]
+Case = Annotated[str, InPath(max_length=100, pattern=PLAIN, description="The name of a case.", examples=["inductor"])]
+Build = Annotated[
+    str, InPath(max_length=100, pattern=PLAIN, description="The version of a build.", examples=["2.14.0"])
+]
+Number = Annotated[int, InPath(ge=1, le=2**53, description="The number of a trial.", examples=[1])]
 
 
 @router.get("/questions/{question}/trials/{case}/{build}", responses=problems(404))
@@ -49,4 +53,5 @@ def get_log(question: Asked, number: Number, services: Here, _: Reader) -> Respo
 
 def evidence_of(services: Services) -> Evidence:
     """The evidence of this server."""
-    return Evidence(services.results, services.cache.root)
+    logs = services.settings.logs
+    return Evidence(services.results, services.cache.root, Path(logs) if logs and "://" not in logs else None)

@@ -1,4 +1,4 @@
-"""A question as it arrives: JSON with the files in it, or a form with files or an archive."""
+"""A question as it arrives: JSON with the files in it, or a form with files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from starlette.datastructures import FormData, UploadFile
 from bisect_tool.errors import SpecError
 from bisect_tool.service.api.models import MOST_FILES, NewQuestion
 from bisect_tool.service.problems import Refused
-from bisect_tool.service.question import MOST_FILE_BYTES, MOST_SPEC_BYTES, USUAL_PRIORITY, Submission
+from bisect_tool.service.question import MOST_SPEC_BYTES, USUAL_PRIORITY, Submission
 
 FORM = "multipart/form-data"
 JSON = "application/json"
@@ -76,14 +76,11 @@ def _content(text: str | None, encoded: str | None) -> bytes:
 
 
 async def _of_form(form: FormData) -> HandedIn:
-    """The fields: `spec` (text or file), `files` (their names are the paths), `archive`, `priority`, `source`."""
-    unknown = sorted(set(form) - {"spec", "files", "archive", "priority", "source"})
+    """The fields: `spec` (text or file), `files` (their names are the paths), `priority`, `source`."""
+    unknown = sorted(set(form) - {"spec", "files", "priority", "source"})
     if unknown:
         raise _mistaken([f"{name[:100]!r}: no such field" for name in unknown])
     files = [(file.filename or "", await file.read()) for file in form.getlist("files") if isinstance(file, UploadFile)]
-    if isinstance(archive := form.get("archive"), UploadFile):
-        content = await archive.read(MOST_FILE_BYTES + 1)
-        files += await run_in_threadpool(_unpacked, content)
     spec = form.get("spec")
     if isinstance(spec, UploadFile):
         text = _text(await spec.read(MOST_SPEC_BYTES + 1))
@@ -93,10 +90,6 @@ async def _of_form(form: FormData) -> HandedIn:
         text = _text(dict(files).get(_SPEC))
         files = [(path, content) for path, content in files if path != _SPEC]
     return HandedIn(Submission(text, tuple(files)), _priority(form.get("priority")), _source(form.get("source")))
-
-
-def _unpacked(content: bytes) -> list[tuple[str, bytes]]:
-    raise Refused(422, "archives are not taken yet", "send the files as `files`")
 
 
 def _text(content: bytes | None) -> str:

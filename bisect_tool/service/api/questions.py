@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -11,7 +11,6 @@ from bisect_tool.service.access import Here, Reader, Submitter, Visitor, Worker
 from bisect_tool.service.api.handing_in import FORM, JSON, HandedIn, read_question
 from bisect_tool.service.api.models import (
     JobShown,
-    NewQuestion,
     QuestionList,
     QuestionShown,
     QuestionWhole,
@@ -28,7 +27,7 @@ from bisect_tool.service.services import Services
 from bisect_tool.service.tokens import Scope
 
 router = APIRouter(tags=["questions"])
-_CURSOR = r"^0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,3}-q[0-9a-f]{20}$"
+_CURSOR = r"^0x[01]\.[0-9a-f]{1,13}p\+[0-9]{1,2}-q[0-9a-f]{20}$"
 _FILE = {"type": "string", "format": "binary"}
 _FORM_SCHEMA = {
     "type": "object",
@@ -36,7 +35,6 @@ _FORM_SCHEMA = {
     "properties": {
         "spec": {"type": "string", "description": "The text of the spec; left out: `spec.yaml` among the files."},
         "files": {"type": "array", "items": _FILE, "description": "The files; their names are their paths."},
-        "archive": {**_FILE, "description": "A zip or tar archive with the files."},
         "priority": {"type": "integer", "minimum": 0, "maximum": 100},
         "source": {"type": "string", "maxLength": 500},
     },
@@ -64,13 +62,8 @@ async def submit(request: Request, response: Response, services: Here, visitor: 
     handed_in = await read_question(request)
     submitted = await run_in_threadpool(_submit, services, visitor, handed_in)
     response.status_code = 201 if submitted.is_new else 200
-    response.headers["Location"] = f"{router_prefix(request)}/{submitted.question.id}"
+    response.headers["Location"] = f"{request.url.path}/{submitted.question.id}"
     return submitted
-
-
-def router_prefix(request: Request) -> str:
-    """The address of the list of questions."""
-    return str(request.url.path).rstrip("/")
 
 
 def _submit(services: Services, visitor: Visitor, handed_in: HandedIn) -> Submitted:
@@ -125,6 +118,3 @@ def cancel(question: Asked, services: Here, _: Worker) -> QuestionShown:
 def retry(question: Asked, services: Here, visitor: Worker, how: Retry) -> JobShown:
     """Have a question answered again, from the trials that are known or, with `fresh`, without them."""
     return shown_job(services.questions.retry(question.id, visitor.asker, fresh=how.fresh))
-
-
-SCHEMAS: dict[str, Any] = {"NewQuestion": NewQuestion}

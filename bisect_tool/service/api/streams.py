@@ -26,9 +26,17 @@ PATIENCE = 30.0  # seconds in which a client takes a piece
 RECONNECT = 2000  # milliseconds before a client opens a broken stream again
 MOST_ID = 2**53
 _EXAMPLE = (
-    'id: 7\r\ndata: {"id": 7, "job": 1, "at": 1796061600.0, "kind": "run_finished", "body": {"outcome": "exact"}}'
-    "\r\n\r\n"
+    'id: 7\ndata: {"id": 7, "job": 1, "at": 1796061600.0, "kind": "run_finished", "body": {"outcome": "exact"}}\n\n'
 )
+_SCHEMA = {  # of one event
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "description": "For `Last-Event-ID`."},
+        "event": {"type": "string", "description": "`end`, `stopping`, or `message`."},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+        "retry": {"type": "integer"},
+    },
+}
 _MEANING = (
     "Server-sent events. `data` is an object with `id`, `job`, `at` (seconds since 1970), `kind` and `body`. "
     "An event called `end` says that the question has ended, `stopping` that the server stops: connect again."
@@ -44,7 +52,7 @@ _OPEN = {JobState.WAITING, JobState.RUNNING}
         **problems(404),
         200: {
             "description": _MEANING,
-            "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+            "content": {"text/event-stream": {"schema": _SCHEMA, "example": _EXAMPLE}},
         },
     },
 )
@@ -62,7 +70,7 @@ async def get_events(
     feed.check_room()
     last = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdecimal() else after
     pieces = _pieces(feed, services, question.id, min(last, MOST_ID), until_end=until_end)
-    return EventSourceResponse(pieces, ping=PING, send_timeout=PATIENCE)
+    return EventSourceResponse(pieces, ping=PING, send_timeout=PATIENCE, sep="\n")
 
 
 async def _pieces(

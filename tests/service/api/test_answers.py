@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -12,11 +13,13 @@ from sqlalchemy import insert
 
 from bisect_tool.reports.formats import html, markdown
 from bisect_tool.reports.report import Report
+from bisect_tool.service.app import make_app
 from bisect_tool.service.services import Services
 from bisect_tool.store.tables import healths, trials
 from tests.reports import samples
 from tests.rig.answered import answered
 from tests.rig.asked import submission
+from tests.rig.opened_services import ADDRESS
 
 OBSERVED = {
     "exit_status": 1, "signal": None, "timed_out": False, "timeout": 300.0, "duration": 1.5, "output": "boom",
@@ -119,6 +122,17 @@ def test_the_evidence_of_a_state(client: TestClient, services: Services) -> None
     answer = client.get(told["log"])
     assert (answer.content, answer.headers["content-type"]) == (b"boom\xff<script>", "text/plain; charset=utf-8")
     assert client.get(f"/api/v1/questions/{question}/trials/main/1.3").status_code == 404
+
+
+def test_the_log_of_another_host(services: Services, tmp_path: Path) -> None:
+    question = answered(services, submission(), samples.exact())
+    keep_trial(services, question, "trials/1")
+    (tmp_path / "logs" / "1").mkdir(parents=True)
+    (tmp_path / "logs" / "1" / "log.txt").write_text("printed elsewhere")
+    settings = replace(services.settings, logs=str(tmp_path / "logs"))
+    client = TestClient(make_app(replace(services, settings=settings)), base_url=ADDRESS)
+    (trial,) = client.get(f"/api/v1/questions/{question}/trials/main/1.2").json()["trials"]
+    assert client.get(trial["log"]).text == "printed elsewhere"
 
 
 def test_a_log_leads_nowhere_else(client: TestClient, services: Services, tmp_path: Path) -> None:

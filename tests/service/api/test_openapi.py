@@ -60,6 +60,7 @@ def test_every_answer_is_as_described(description: Any, app: FastAPI) -> None:
     operations = [found.ok() for found in description.get_all_operations()]
     assert len(operations) > 10
     for operation in operations:
+        app.state.services.questions.cancel(app.state.known)  # what another route began: else its events had no end
         ask_in_every_way(operation, app.state.known)
 
 
@@ -68,7 +69,7 @@ def ask_in_every_way(operation: Any, known: str) -> None:
 
     @given(case=operation.as_strategy())
     @ROUNDS
-    def ask(case: schemathesis.Case) -> None:
+    def ask(case: Any) -> None:
         if case.path.endswith("/events"):
             case.query = {**(case.query or {}), "until_end": "true"}  # else it would not end
         # What a spec says is judged by more than a schema.

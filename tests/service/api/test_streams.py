@@ -40,7 +40,7 @@ def test_the_stream_of_a_question_that_has_ended(client: TestClient, services: S
     last = found[0][1]["id"]
     for how in ({"headers": {"Last-Event-ID": str(last)}}, {"params": {"after": last}}):
         path = f"/api/v1/questions/{question}/events?until_end=true"
-        again = client.get(f"{path}&after={last}") if "params" in how else client.get(path, **how)  # type: ignore[arg-type]
+        again = client.get(f"{path}&after={last}") if "params" in how else client.get(path, headers=how["headers"])
         assert [data["kind"] for name, data in told(again.text) if not name] == ["job_started", "job_ended"]
 
 
@@ -53,22 +53,24 @@ def test_no_further_stream() -> None:
 class _Log(EventLog):
     """A log in memory that counts what it is asked."""
 
+    kept: list[StoredEvent]
+    asked: Counter[str | None]
+
     def __init__(self) -> None:
         super().__init__(None)  # type: ignore[arg-type]
         object.__setattr__(self, "kept", [])
         object.__setattr__(self, "asked", Counter())
 
     def put(self, question: str, *kinds: str) -> None:
-        kept: list[StoredEvent] = self.kept  # type: ignore[attr-defined]
-        kept += [StoredEvent(len(kept) + 1 + number, question, 1, 0.0, kind, {}) for number, kind in enumerate(kinds)]
+        first = len(self.kept) + 1
+        self.kept.extend(StoredEvent(first + number, question, 1, 0.0, kind, {}) for number, kind in enumerate(kinds))
 
     def after(self, last: int, question: str | None = None, most: int = 500) -> list[StoredEvent]:
-        self.asked[question] += 1  # type: ignore[attr-defined]
-        kept: list[StoredEvent] = self.kept  # type: ignore[attr-defined]
-        return [one for one in kept if one.id > last and question in {None, one.question}][:most]
+        self.asked[question] += 1
+        return [one for one in self.kept if one.id > last and question in {None, one.question}][:most]
 
     def newest(self) -> int:
-        return len(self.kept)  # type: ignore[attr-defined]
+        return len(self.kept)
 
 
 async def take(stream: Any, count: int) -> list[str]:
@@ -90,14 +92,14 @@ def test_one_poller_serves_all_streams() -> None:
         streams = [feed.events_of("a", 0) for _ in range(200)]
         assert await asyncio.gather(*(take(stream, 1) for stream in streams)) == [["old"]] * 200
         assert feed.open_streams == 200
-        before = log.asked[None]  # type: ignore[attr-defined]
+        before = log.asked[None]
         waiting = asyncio.gather(*(take(stream, 3) for stream in streams))
         await asyncio.sleep(0)
         log.put("b", "of another question")
         log.put("a", "x", "y", "z")
         assert await waiting == [["x", "y", "z"]] * 200
         assert log.asked["a"] <= 400  # each stream reads what was before, and nothing more
-        assert log.asked[None] - before < 200  # type: ignore[attr-defined]
+        assert log.asked[None] - before < 200
         feed.close()
         for stream in streams:
             with pytest.raises(Closing):
@@ -134,10 +136,10 @@ def test_the_log_may_be_away_for_a_while() -> None:
         feed = Feed(log, lambda _error: failed.set(), pause=0.0)
         stream = feed.events_of("a", 0)
         assert await anext(stream) is None
-        after, log.__dict__["after"] = log.after, None
+        log.__dict__["after"] = None
         waiting = asyncio.ensure_future(take(stream, 1))
         await failed.wait()
-        log.__dict__["after"] = after
+        del log.__dict__["after"]
         log.put("a", "back")
         assert await waiting == ["back"]
         await stream.aclose()
