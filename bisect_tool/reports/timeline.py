@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from string import ascii_uppercase
@@ -79,15 +79,21 @@ def ids(entry: Entry) -> tuple[str, ...]:
 def letters(report: Report) -> dict[str, str]:
     """A letter for each failure id, in the order of `report.failures`, then of first appearance in the timelines."""
     known = [failure.id for failure in report.failures]
-    seen = [name for case in report.cases for entry in case.timeline for name in ids(entry)]
-    order = list(dict.fromkeys(known + seen))
+    order = list(dict.fromkeys((*known, *_seen(report))))
     return {name: ascii_uppercase[i] if i < len(ascii_uppercase) else MANY for i, name in enumerate(order)}
 
 
 def names(report: Report) -> dict[str, str]:
     """How each failure id is called; an id without an entry in `report.failures` is called by itself."""
-    called = {name: name for case in report.cases for entry in case.timeline for name in ids(entry)}
-    return called | {failure.id: failure.name for failure in report.failures}
+    return {name: name for name in _seen(report)} | {failure.id: failure.name for failure in report.failures}
+
+
+def _seen(report: Report) -> Iterator[str]:
+    """The failures in the timelines, one after the other."""
+    for case in report.cases:
+        for entry in case.timeline:
+            if entry.failures or entry.failure:  # which few of hundreds have
+                yield from ids(entry)
 
 
 def _kind(entry: Entry) -> tuple[State, tuple[str, ...]]:

@@ -35,6 +35,7 @@ class Readiness:
     _rows: dict[int, _Row] = field(default_factory=dict)
     _made: dict[object, tuple[Survey, tuple[str, ...]]] = field(default_factory=dict)
     _equal: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    _places: dict[int, tuple[tuple[str, ...], dict[str, tuple[int, ...]]]] = field(default_factory=dict)
 
     def row_of(self, survey: Survey) -> tuple[str, ...]:
         """The digest of the environment of each build; one object for equal rows, which are compared all the time."""
@@ -52,6 +53,16 @@ class Readiness:
             row = tuple(survey.environment_key(number).digest for number in range(len(survey.builds)))
             self._made[parts] = survey, self._equal.setdefault(row, row)
         return self._made[parts][1]
+
+    def places(self, row: tuple[str, ...], digest: str) -> tuple[int, ...]:
+        """Where in a row that `row_of` gave an environment is."""
+        kept = self._places.get(id(row))
+        if kept is None or kept[0] is not row:
+            found: dict[str, tuple[int, ...]] = {}
+            for number, name in enumerate(row):
+                found[name] = (*found.get(name, ()), number)
+            kept = self._places[id(row)] = row, found
+        return kept[1].get(digest, ())
 
     def of(self, row: tuple[str, ...], key_of: Callable[[int], EnvironmentKey]) -> frozenset[int]:
         """The numbers of those that are ready in `row`, the digests of environments; `key_of` gives the key of a number."""
@@ -80,9 +91,10 @@ class Readiness:
 
     def _look(self) -> None:
         folder = self.environments.cache.environments
-        stamp = -1
-        with suppress(OSError):
-            stamp = folder.stat().st_mtime_ns
+        try:  # asked for each question in each decision: nothing around the call
+            stamp = os.stat(folder).st_mtime_ns  # noqa: PTH116
+        except OSError:
+            stamp = -1
         if stamp == self._stamp:
             return
         names: list[str] = []

@@ -87,6 +87,8 @@ class Service:
                     # While it was opened another slot may have learned that another file stands for the build.
                     is_same = session.asked.environment_key(probe.build).digest == key.digest
                     chosen = probe if other is session and session.fault is None and is_same else None
+                    if chosen is None and _wants_nothing(other, key.digest):
+                        continue
                     with self.turns.losing(other):
                         yield from self._spared(other, self._serve(other, key.digest, environment, chosen))
             except BuildUnusable as unusable:  # stored before the next host has its turn
@@ -397,6 +399,14 @@ class Service:
     def _report_state(self, session: Session, case: str, number: int, state: State | None) -> None:
         version = session.asked.builds[number].version
         self.tell(events.StateKnown(case, version, word_of(state), failure_name(session, state)))
+
+
+def _wants_nothing(session: Session, digest: str) -> bool:
+    """Whether a session surely wants nothing of an environment."""
+    try:
+        return not session.may_want(digest)
+    except Exception:  # noqa: BLE001  it comes again where it is known whose it is
+        return False
 
 
 def open_job(session: Session, number: int) -> OpenEnvironment:

@@ -18,7 +18,7 @@ from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import Services
 
 # The rooms of routes, in the order in which an address is looked for.
-ROUTERS = (api.router, probes.router, receiving.router, told.router, pages.router)
+ROUTERS = (api.router, probes.router, receiving.router, told.router)
 _LOG = logging.getLogger("bisect.service")
 
 
@@ -33,7 +33,7 @@ def make_app(services: Services, rates: Rates | None = None) -> FastAPI:
     app.state.services, app.state.feed, app.state.metrics = services, feed, metrics
     app.state.rates = rates or Rates()
     add_handlers(app)
-    pages.answer_browsers_with_pages(app)
+    pages.add_pages(app)
     _guard(app, services, metrics)
     return app
 
