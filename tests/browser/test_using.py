@@ -115,6 +115,16 @@ def test_search_filter_and_find_nothing(open_page: Open, questions: dict[str, Qu
     expect(page.get_by_role("link", name=questions["flaky-dropout"].title)).to_be_visible()
 
 
+def test_what_a_failure_printed_finds_the_answers_that_know_it(open_page: Open, questions: dict[str, Question]) -> None:
+    page = open_page("/?text=AssertionError%3A+gradient+is+all+zero")
+    known = page.get_by_role("region", name="Known failures that fit")
+    expect(known).to_contain_text(
+        "Appeared in 2.12.0 (2026-01-06); last without it: 2.11.0 (2026-01-05) (exact, verified)"
+    )
+    known.get_by_role("link").first.click()
+    assert page.url.rpartition("/")[2] in {question.id for question in questions.values()}
+
+
 def test_cancel_and_try_again(open_page: Open, server: Server) -> None:
     question = ask(server.services, "cancelled-here", "Not wanted any more")
     page = open_page(f"/q/{question.id}")

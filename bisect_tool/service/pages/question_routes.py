@@ -49,7 +49,8 @@ def show_questions(
     wanted = Wanted(text, chosen, package, owner, before if _PLACE.match(before) else "")
     found = services.questions.find(wanted.filter)
     summaries = reading.summaries(services.database, found.questions)
-    return render(request, "questions", shown=question_list(wanted, found, summaries))
+    known = reading.known(services, wanted, found)
+    return render(request, "questions", shown=question_list(wanted, found, summaries), known=known)
 
 
 @router.get("/q/{question}")

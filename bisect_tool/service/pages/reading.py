@@ -8,13 +8,17 @@ from sqlalchemy import Connection, select
 
 from bisect_tool.reports.formats import html, markdown
 from bisect_tool.reports.report import Report
+from bisect_tool.service.finding import Query as LookUp
 from bisect_tool.service.job_rows import JOBS, job_of
+from bisect_tool.service.looking_up import look_up
 from bisect_tool.service.pages.following import Following
+from bisect_tool.service.pages.known_answers import KnownAnswer, known_answers
 from bisect_tool.service.pages.live_view import case_counts
+from bisect_tool.service.pages.question_list import Wanted
 from bisect_tool.service.pages.question_page import Queued, ReportBody, Standing, active_job
 from bisect_tool.service.pages.queue_page import MOST_WAITING, Works
 from bisect_tool.service.places import Place, places
-from bisect_tool.service.question import Job, JobState, Question
+from bisect_tool.service.question import Found, Job, JobState, Question
 from bisect_tool.service.services import Services
 from bisect_tool.service.workers import Workers
 from bisect_tool.store import tables
@@ -31,6 +35,14 @@ def summaries(database: Database, of: Iterable[Question]) -> dict[str, tuple[str
         return {row[0]: tuple(map(str, row[1] or ())) for row in connection.execute(query)}
 
     return database.read(ask) if runs else {}
+
+
+def known(services: Services, wanted: Wanted, found: Found) -> tuple[KnownAnswer, ...]:
+    """The stored answers whose failures the search fits; none on further pages."""
+    if not wanted.text.strip() or wanted.before:
+        return ()
+    finding = look_up(services.results, [LookUp(wanted.text, package=wanted.package or None)], fill_seconds=0.0)[0]
+    return known_answers(finding, {question.id for question in found.questions})
 
 
 def report_at(services: Services, question: Question) -> Report | None:
