@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import socket
 import tempfile
 import time
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("--server", action="store_true", help="with a server, which is killed as well")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that nothing is left running then, too
     with soak_in(random.Random(chosen.seed), postgres=chosen.postgres) as soak:
         soak.port = free_port() if chosen.server else None
         print(burst(soak, chosen.burst) if chosen.burst else killing(soak, chosen.kills))
