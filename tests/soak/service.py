@@ -84,7 +84,7 @@ def killing(soak: Soak, most: int) -> str:
     while soak.kills < most:
         while soak.open() < BACKLOG:
             soak.ask()
-        time.sleep(soak.chance.uniform(0.5, 4.0))
+        time.sleep(soak.chance.uniform(0.5, 12.0))
         soak.kill()
     soak.wait(lambda: soak.open() == 0, 600)
     took = time.monotonic() - began
