@@ -10,8 +10,9 @@ from bisect_tool.settings import Settings, read_settings
 
 SETTINGS = (
     "ahead", "bandwidth", "cache", "executor", "github_api", "index", "jobs", "lease", "logs", "max_cache", "max_downloads",
-    "nightly_index", "ray_address", "repo", "sandbox", "sandbox_shows", "store", "thin", "trial_cpu", "trial_disk",
-    "trial_file_size", "trial_memory", "trial_processes", "verify", "wait_for_gpu", "wheelhouse",
+    "nightly_index", "ray_address", "repo", "reviews", "sandbox", "sandbox_shows", "server", "store", "thin", "token",
+    "trial_cpu", "trial_disk", "trial_file_size", "trial_memory", "trial_processes", "verify", "wait_for_gpu",
+    "watch_days", "watch_every", "wheelhouse",
 )  # fmt: skip
 
 
@@ -50,10 +51,13 @@ def test_the_defaults(tmp_path: Path) -> None:
         "nightly_index": None,
         "ray_address": "auto",
         "repo": None,
+        "reviews": 0.02,
         "sandbox": "off",
         "sandbox_shows": None,
+        "server": None,
         "store": None,
         "thin": "auto",
+        "token": None,
         "trial_cpu": None,
         "trial_disk": None,
         "trial_file_size": None,
@@ -61,6 +65,8 @@ def test_the_defaults(tmp_path: Path) -> None:
         "trial_processes": None,
         "verify": 2,
         "wait_for_gpu": 0,
+        "watch_days": 180,
+        "watch_every": 1800,
         "wheelhouse": None,
         "sources": dict.fromkeys(SETTINGS, "default"),
     }
@@ -194,6 +200,22 @@ def test_a_setting_of_speed_that_makes_no_sense(tmp_path: Path, setting: str, gi
     assert refusal(tmp_path, {variable: given}).where == variable
 
 
+@pytest.mark.parametrize(
+    ("setting", "given", "value"),
+    [("watch_every", "off", 0), ("watch_every", "60", 60), ("reviews", "5%", 0.05), ("reviews", "0", 0.0)],
+)
+def test_the_settings_of_watches(tmp_path: Path, setting: str, given: str, value: float) -> None:
+    assert getattr(read(tmp_path, {f"BISECT_{setting.upper()}": given}), setting) == value
+
+
+@pytest.mark.parametrize(
+    ("setting", "given"), [("watch_every", "59"), ("watch_days", "0"), ("reviews", "2"), ("reviews", "some")]
+)
+def test_a_setting_of_watches_that_makes_no_sense(tmp_path: Path, setting: str, given: str) -> None:
+    variable = f"BISECT_{setting.upper()}"
+    assert refusal(tmp_path, {variable: given}).where == variable
+
+
 @pytest.mark.parametrize("content", [b"verify = \n", b"title = '\xe9'\n", b"a = 1\na = 2\n"])
 def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
     file = settings_file(tmp_path, "")
@@ -259,10 +281,13 @@ def test_the_explanation(tmp_path: Path) -> None:
         ("nightly-index", "PyTorch's own", "default"),
         ("ray-address", "auto", "default"),
         ("repo", "none", "default"),
+        ("reviews", "0.02 of the answers a day", "default"),
         ("sandbox", "off", "default"),
         ("sandbox-shows", "none", "default"),
+        ("server", "none", "default"),
         ("store", "the file of the cache", "default"),
         ("thin", "auto", "default"),
+        ("token", "none", "default"),
         ("trial-cpu", "no bound", "default"),
         ("trial-disk", "64 GB", "default"),
         ("trial-file-size", "no bound", "default"),
@@ -270,6 +295,8 @@ def test_the_explanation(tmp_path: Path) -> None:
         ("trial-processes", "4096", "default"),
         ("verify", "3", "BISECT_VERIFY"),
         ("wait-for-gpu", "no", "default"),
+        ("watch-days", "180 days", "default"),
+        ("watch-every", "1800 s", "default"),
         ("wheelhouse", "none", "default"),
     ]
 

@@ -19,9 +19,11 @@ from bisect_tool.reports.checkup import checkup_schema
 from bisect_tool.reports.meanings import KINDS, OUTCOMES, STATES
 from bisect_tool.reports.report import Report
 from bisect_tool.reports.schema import report_schema
+from bisect_tool.service.app import description
 from bisect_tool.spec.drafting.rules import RULES
 from bisect_tool.spec.model import Case, Metric, NamedFailure, Samples, Spec
 from bisect_tool.spec.schema import json_schema
+from tools.api_page import api_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -38,6 +40,9 @@ def exit_statuses() -> str:
         "`bisect batch` ends with 0 when every spec is answered (exact, or nothing changes), 3 when some change is only",
         "narrowed down, 5 when some spec could not be judged, 40 when some spec has no answer at all. What stops it early has",
         "the status that it has in `bisect run`.",
+        "",
+        "`bisect when` ends with 0 when what was asked for is known, 3 when only something near it or a part of the answer",
+        "is, 4 when nothing is.",
         "",
         "| status | name | meaning |",
         "|---|---|---|",
@@ -192,10 +197,12 @@ _JSON: dict[object, str] = {
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "api.md": lambda: api_page(description()),
     "exit-statuses.md": exit_statuses,
     "init-rules.md": init_rules,
     "spec.md": spec_reference,
     "states.md": words_of_reports,
+    "openapi.json": lambda: json.dumps(description(), indent=1, ensure_ascii=False) + "\n",
     "spec-schema.json": lambda: json.dumps(json_schema(), indent=2) + "\n",
     "report-schema.json": lambda: json.dumps(report_schema(), indent=2) + "\n",
     "doctor-schema.json": lambda: json.dumps(checkup_schema(), indent=2) + "\n",

@@ -115,6 +115,7 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
             "repo",
             "sandbox",
             "sandbox_shows",
+            "server",
             "store",
             "trial_cpu",
             "trial_disk",

@@ -59,6 +59,7 @@ from bisect_tool.runs.workshop import Workshop
 from bisect_tool.search.together import Asking
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.spec.strangers import refuse_strange
+from bisect_tool.store.records import REVIEW
 from bisect_tool.store.results import Results
 
 
@@ -375,10 +376,11 @@ class _Run:
             else None,
         )
         report = report_of(course.sessions, circumstances, history)
+        outcome = REVIEW if self.wishes.only else report.outcome
         for run in course.runs:
             # Of a run that ends because the database is gone, what is known is told all the same.
             with suppress(StoreUnreachable) if unfinished else nullcontext():
-                self.results.end_run(run, report.outcome, report.model_dump(mode="json"))
+                self.results.end_run(run, outcome, report.model_dump(mode="json"))
         self.tell(events.RunFinished(report.outcome))
         return report
 

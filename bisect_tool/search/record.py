@@ -131,6 +131,22 @@ def replayed(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
         before = [asking.known for asking in askings]
 
 
+def standing(lines: Sequence[str]) -> list[tuple[Asking, tuple[str, ...]]]:
+    """The questions of a record with all that it says was learned, and what people call their builds.
+
+    What the last trials of a run that was killed said is not in it. Raises `ValueError`, `KeyError`, `TypeError`, `IndexError`
+    for something that is no record of this format.
+    """
+    opened = json.loads(lines[0])
+    askings = _askings(opened)
+    for stored in lines[1:]:
+        line = json.loads(stored)
+        if "learned" in line:
+            news = zip(askings, line["learned"], strict=True)
+            askings = [replace(asking, known=_with(asking.known, learned)) for asking, learned in news]
+    return [(asking, tuple(entry["builds"])) for asking, entry in zip(askings, opened["questions"], strict=True)]
+
+
 def _again(
     line: Line, before: Sequence[Known] | None, askings: Sequence[Asking], weighed: Mapping[int, Weights]
 ) -> Line:

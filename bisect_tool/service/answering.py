@@ -27,6 +27,7 @@ from bisect_tool.runs.surveying import Wishes
 from bisect_tool.runs.watch import Watch
 from bisect_tool.runs.workshop import open_workshop
 from bisect_tool.search.planner import Policy
+from bisect_tool.service.asking_again import asked_again
 from bisect_tool.service.news import END, event_line, line_of
 from bisect_tool.service.order import Order, read_order
 from bisect_tool.service.question import Purpose, fault_values
@@ -54,11 +55,12 @@ def answer(order: Order, environ: Mapping[str, str], tell: Callable[[events.Even
     """Answer the question of an order; gives the `run` with its report, the `outcome`, and the `error` in place of it."""
     begun, wishes = Begun(), _wishes(order)
     try:
-        specs = load_all([Path(order.spec)], channels=names(), changes={"device": order.device})
+        (read,) = load_all([Path(order.spec)], channels=names(), changes={"device": order.device})
+        read, wishes = asked_again(read, wishes, order.purpose, order.narrow)
         workshop = replace(open_workshop(order.settings, environ), forgotten=order.after)
         if order.token:  # for the history alone: neither uv nor a trial sees it
             workshop = replace(workshop, environ={**workshop.environ, "GITHUB_TOKEN": order.token})
-        (report,) = run_specs(workshop, specs, wishes, tell, begun)
+        (report,) = run_specs(workshop, [read], wishes, tell, begun)
     except Stopped as stopped:
         outcome = stopped.reports[0].outcome if stopped.reports else None
         return _end(begun.run if outcome else None, outcome, stopped.error)

@@ -18,6 +18,7 @@ from bisect_tool.service.order import Order, environment_of
 
 COMMAND = (sys.executable, "-m", "bisect_tool.service.answering")
 GRACE = 60.0  # seconds to report what is known, before it is killed
+_PATIENCE = 5.0  # seconds for a process that has said its last to be gone
 _TAIL = 2000  # bytes of what it printed
 
 
@@ -59,7 +60,11 @@ class Child:
 
     def last_words(self) -> str:
         """How it ended and the last of what it printed, for people."""
-        status = self._process.wait()
+        try:
+            status = self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:  # it has closed its output, but hangs
+            self.kill()
+            status = self._process.wait()
         how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         text = self._printed.read_bytes()[-_TAIL:].decode("utf-8", "replace").strip()
         return f"{how}: {text.splitlines()[-1][:300]}" if text else how

@@ -32,6 +32,7 @@ class Order:
 
     `after`: trials that were stored up to this number do not count, None: all do. `device` is used instead of what the spec
     says. `token` is for GitHub's API, `libraries` are the variables that those for databases and logs read for themselves.
+    `narrow`: what an answer rests on, where that alone is run again (`asking_again`).
     """
 
     spec: str
@@ -42,6 +43,7 @@ class Order:
     parent: int
     token: str | None = field(default=None, repr=False)
     libraries: Mapping[str, str] = field(default_factory=dict, repr=False)
+    narrow: dict[str, Any] | None = None
 
     def line(self) -> str:
         """The order as a line."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select, update
 
-from bisect_tool.service.event_log import add_events, prune_events
+from bisect_tool.service.event_log import add_events
 from bisect_tool.service.job_rows import (
     JOBS,
     Work,
@@ -26,12 +26,12 @@ from bisect_tool.service.lanes import open_to
 from bisect_tool.service.news import News
 from bisect_tool.service.places import Place, places
 from bisect_tool.service.question import USUAL_PRIORITY, Asker, Job, JobState, Purpose, fault_values
-from bisect_tool.service.ranking import ranked
+from bisect_tool.service.ranking import DAY, ranked
 from bisect_tool.service.retrying import MOST_ATTEMPTS, given_up, is_passing, pause_after
 from bisect_tool.service.workers import lanes_alive
 from bisect_tool.store.database import Database
 from bisect_tool.store.leases import SPAN
-from bisect_tool.store.service_tables import jobs
+from bisect_tool.store.service_tables import jobs, workers
 from bisect_tool.store.tables import trials
 
 CANDIDATES = 20
@@ -92,7 +92,7 @@ class Queue:
             number = connection.execute(select(jobs.c.id).where(jobs.c.lease == lease)).scalar()
             return None if number is None else _taken(connection, number)
 
-        for job in self.database.read(lambda connection: self._candidates(connection, lanes)):
+        for job in self.database.read(lambda connection: self._candidates(connection, worker, lanes)):
             taking = self._taking(job, worker, lease)
             if (taken := self.database.write(taking, was_done=ours)) is not None:
                 return taken
@@ -101,6 +101,14 @@ class Queue:
     def beat(self, taken: Taken) -> bool:
         """Give a sign of life; True when the job is to end. Raises `JobLost`."""
         return self.tell(taken, ())
+
+    def look(self, taken: Taken) -> bool:
+        """Whether the job is to end; costs less than a sign of life, and is none. Raises `JobLost`."""
+        columns = select(jobs.c.cancel, jobs.c.lease, jobs.c.state).where(jobs.c.id == taken.job.id)
+        row = self.database.read(lambda connection: connection.execute(columns).first())
+        if row is None or (row.lease, row.state) != (taken.lease, JobState.RUNNING):
+            raise JobLost(taken.job.question)
+        return bool(row.cancel)
 
     def tell(self, taken: Taken, news: Sequence[News]) -> bool:
         """Store events of a job, as a sign of life: see `beat`. Raises `JobLost`."""
@@ -125,7 +133,6 @@ class Queue:
             self._end(connection, taken, JobState.DONE, {"run": run, "outcome": outcome, "error": None})
             if taken.job.purpose is not Purpose.VERIFY:
                 self._cancel_overtaken(connection, taken.job)
-            prune_events(connection, taken.job.question)
 
         self._ending(change, taken)
 
@@ -182,15 +189,17 @@ class Queue:
 
         self.database.write(change)
 
-    def _candidates(self, connection: Connection, lanes: Sequence[str]) -> list[Job]:
+    def _candidates(self, connection: Connection, worker: str, lanes: Sequence[str]) -> list[Job]:
         """The jobs that come next for a worker with these lanes: some, because others may take the first."""
         alive = {*lanes_alive(self.database, connection), *lanes}
         begun_here = jobs.c.host_lane.in_(lanes)
         is_free = or_(jobs.c.host_lane.is_(None), jobs.c.host_lane.not_in(alive))
         fits = or_(begun_here, and_(is_free, jobs.c.lane.in_(open_to(lanes, alive))))
+        host = select(workers.c.host).where(workers.c.id == worker).scalar_subquery()
+        suits = or_(jobs.c.avoid.is_(None), jobs.c.avoid != host, jobs.c.queued <= self.database.now() - DAY)
         other = jobs.alias()
         is_busy = exists().where(other.c.question == jobs.c.question, other.c.state == JobState.RUNNING)
-        due = ranked(self.database, (jobs.c.not_before <= self.database.now(), fits, ~is_busy))
+        due = ranked(self.database, (jobs.c.not_before <= self.database.now(), fits, suits, ~is_busy))
         return [job_of(row) for row in connection.execute(due.limit(CANDIDATES))]
 
     def _taking(self, job: Job, worker: str, lease: str) -> Callable[[Connection], Taken | None]:
@@ -278,7 +287,7 @@ class Queue:
     def _cancel_overtaken(self, connection: Connection, by: Job) -> None:
         """Nobody needs an old answer found again, or new builds looked at, of which there is a newer answer."""
         for job in open_jobs(connection, by.question):
-            if job.purpose in {Purpose.WATCH, Purpose.VERIFY} and job.id < by.id:
+            if job.purpose in {Purpose.WATCH, Purpose.VERIFY} and job.queued <= (by.started or by.queued):
                 self._cancel(connection, job)
 
 

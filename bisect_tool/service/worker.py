@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from bisect_tool.service.private_folders import private_folder, remove_abandoned
 from bisect_tool.service.question import fault_values
 from bisect_tool.service.questions import Questions
 from bisect_tool.service.queue import JobLost, Queue, Taken
+from bisect_tool.service.reviews import narrow_for
 from bisect_tool.service.submissions import lay_out
 from bisect_tool.service.workers import Workers, WorkerState
 from bisect_tool.stopping import Cancelled, Stop
@@ -93,6 +95,11 @@ class Worker:
             self.tell(f"job {job.id}: it was given to another worker")
         except BisectError as error:
             self._report_own(taken, error)
+        except OSError as error:
+            self._report_own(taken, MachineFault(f"the worker cannot work: {error}", advice="look at its machine"))
+        except Exception as error:  # noqa: BLE001  a defect of ours must not end the worker, nor be tried by others
+            self.tell(traceback.format_exc())
+            self._report_own(taken, BisectError(f"bisect has a defect: {error!r}", advice="report it"))
 
     def _order(self, taken: Taken, folder: Path) -> Order:
         questions, job = Questions(self.queue.database), taken.job
@@ -108,6 +115,7 @@ class Worker:
             parent=os.getpid(),
             token=token_in(self.environ),
             libraries=for_libraries(self.environ),
+            narrow=narrow_for(self.queue.database, job),
         )
 
     def _report_own(self, taken: Taken, error: BisectError) -> None:
@@ -136,8 +144,7 @@ class _Attempt:
     def see_through(self) -> None:
         """Until the job has ended. Raises `JobLost`, and what `Database` raises."""
         while not self.child.is_over:
-            news = self.child.news(LOOK)
-            self._pass_on(news)
+            self._pass_on(self.child.news(LOOK))
             if self.is_cancelled or self._is_given_back:
                 self.child.stop()
         self._conclude()
@@ -147,18 +154,24 @@ class _Attempt:
         return self.stop.is_set and not self.worker.waits
 
     def _pass_on(self, news: Sequence[News]) -> None:
-        queue, taken = self.worker.queue, self.taken
+        queue, taken, is_due = self.worker.queue, self.taken, self._is_due()
         self.end = next((body for kind, body in news if kind == END), self.end)
         events = self.thinner.thin(one for one in news if one[0] != END)
-        if not events and time.monotonic() - self.beat < queue.span / BEATS:
-            return
-        self.is_cancelled = queue.tell(taken, events)
+        self.is_cancelled = queue.tell(taken, events) if events or is_due else queue.look(taken)
         if any(kind == "trial_finished" and not body["stored"] for kind, body in events) and not self.has_got_on:
             queue.got_on(taken, own_lane(taken.job.lane, self.worker.lanes))
             self.has_got_on = True
-        state = WorkerState.DRAINING if self.stop.is_set else WorkerState.BUSY
-        self.workers.tell(self.worker.id, state, taken.job.question)
-        self.beat = time.monotonic()
+        if is_due:
+            state = WorkerState.DRAINING if self.stop.is_set else WorkerState.BUSY
+            self.workers.tell(self.worker.id, state, taken.job.question)
+
+    def _is_due(self) -> bool:
+        """Whether it is time for a sign of life."""
+        now = time.monotonic()
+        if now - self.beat < self.worker.queue.span / BEATS:
+            return False
+        self.beat = now
+        return True
 
     def _conclude(self) -> None:
         queue, taken, end = self.worker.queue, self.taken, self.end or {}

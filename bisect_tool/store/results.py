@@ -16,6 +16,7 @@ from bisect_tool.errors import StoreUnreachable
 from bisect_tool.store import tables
 from bisect_tool.store.address import StoreAddress, file_address
 from bisect_tool.store.database import Database, Patience, open_database
+from bisect_tool.store.found import index_report
 from bisect_tool.store.gathered import Gathered, in_parts
 from bisect_tool.store.leases import Lease, LeaseKeeper, keep
 from bisect_tool.store.logs import SharedLogs
@@ -173,10 +174,16 @@ class Results:
         self._put(tables.runs, {"id": run}, row)
 
     def end_run(self, run: str, outcome: str, report: Mapping[str, Any]) -> None:
-        """Keep the report of a run."""
+        """Keep the report of a run, and what its failures are found by."""
+        at = now()
         ended = update(tables.runs).where(tables.runs.c.id == run)
-        ended = ended.values(outcome=outcome, report=dict(report), ended=now())
-        self.database.write(lambda connection: connection.execute(ended))
+        ended = ended.values(outcome=outcome, report=dict(report), ended=at)
+
+        def keep_report(connection: Connection) -> None:
+            connection.execute(ended)
+            index_report(connection, run, report, at)
+
+        self.database.write(keep_report)
 
     def add_decision(self, run: str, number: int, line: str) -> None:
         """Keep a line of the record of a run."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Column, Float, Index, Integer, String, Table, Text, UniqueConstraint
+from sqlalchemy import JSON, Column, Float, Index, Integer, String, Table, Text, UniqueConstraint, text
 
 from bisect_tool.store.shape import metadata
 from bisect_tool.store.shape import text_of as _text
+
+_UNSEEN = text("found IS NULL AND outcome IS NOT NULL")
 
 # What a result depends on: the content of the repro, the case, the content of the wheel, the setting (interpreter, extra
 # requirements, base) and the kind of device.
@@ -74,8 +76,10 @@ runs = Table(
     Column("ended", String(32)),
     Column("outcome", String(32)),
     Column("report", JSON),
+    Column("found", Integer),  # 1 once its report was looked at for the index of failures (`found`)
     Index(None, "repro", "started"),
     Index(None, "started"),
+    Index(None, "ended", sqlite_where=_UNSEEN, postgresql_where=_UNSEEN),
 )
 
 # Every decision of a run, as `bisect_tool.search.record` writes it: text, because it is compared to the byte. Specs that were

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import psutil
+import requests
 from sqlalchemy import func, select
 
 from bisect_tool.service.question import Asker, JobState, Question, QuestionState, Submission
@@ -51,16 +52,21 @@ def question(number: int, first: int) -> Submission:
 
 @dataclass
 class Soak:
-    """Some workers, the questions that were asked with the build in which each failure appears, and the kills so far."""
+    """Some workers, the questions that were asked with the build in which each failure appears, and the kills so far.
+
+    With a `port` there is a server as well, which has a worker of its own, and questions are asked of that.
+    """
 
     place: Place
     results: Results
     chance: random.Random
     words: tuple[str, ...]
+    port: int | None = None
     asked: dict[str, int] = field(default_factory=dict)
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     kills: int = 0
     killed: Counter[str] = field(default_factory=Counter)
+    server: subprocess.Popen[bytes] | None = None
 
     @property
     def database(self) -> Database:
@@ -75,20 +81,46 @@ class Soak:
     def ask(self, first: int | None = None) -> str:
         """Ask a new question."""
         appears = self.chance.randrange(1, BUILDS) if first is None else first
-        number = self.questions.submit(question(len(self.asked), appears), ASKER).question.id
+        asked = question(len(self.asked), appears)
+        number = self._submit(asked) if self.server else self.questions.submit(asked, ASKER).question.id
         self.asked[number] = appears
         return number
 
+    def _submit(self, asked: Submission) -> str:
+        """Ask the server, again and again while it is dead."""
+        files = [{"path": path, "text": content.decode()} for path, content in asked.files]
+        for _ in range(600):
+            with suppress(requests.ConnectionError, requests.Timeout):
+                address = f"http://127.0.0.1:{self.port}/api/v1/questions"
+                answer = requests.post(address, json={"spec": asked.spec, "files": files}, timeout=60)
+                if answer.ok:
+                    return str(answer.json()["question"]["id"])
+                assert answer.status_code in {429, 503}, answer.text
+            time.sleep(0.2)
+        raise AssertionError("the server does not come back")
+
     def start(self) -> None:
         """Start one more worker."""
-        words = self.place.command("worker", "--at-once", "2", "--lease", str(LEASE), "--sandbox", "off", *self.words)
-        with (self.place.root / f"worker-{len(self.killed)}-{time.monotonic_ns()}.log").open("wb") as log:
-            self.workers.append(
-                subprocess.Popen(words, stdout=log, stderr=log, env=self.place.environ(), cwd=self.place.root)
-            )
+        self.workers.append(self._start("worker", "--at-once", "2", "--sandbox", "off"))
+
+    def start_server(self) -> None:
+        """Start the server."""
+        self.server = self._start("serve", "--port", str(self.port), "--submissions", "1000/minute", "--sandbox", "off")
+
+    def _start(self, name: str, *words: str) -> subprocess.Popen[bytes]:
+        environ = {**self.place.environ(), "BISECT_LEASE": str(LEASE)}
+        with (self.place.root / f"{name}-{time.monotonic_ns()}.log").open("wb") as log:
+            command = self.place.command(name, *words, *self.words)
+            return subprocess.Popen(command, stdout=log, stderr=log, env=environ, cwd=self.place.root)
 
     def kill(self) -> None:
-        """SIGKILL to a worker, or to a process that answers for one; there are as many workers as before."""
+        """SIGKILL to the server, to a worker, or to a process that answers for one; there are as many as before."""
+        if self.server is not None and self.chance.random() < 1 / 3:
+            self.server.kill()
+            self.server.wait()
+            self._count("server")
+            self.start_server()
+            return
         number = self.chance.randrange(len(self.workers))
         worker = self.workers[number]
         with suppress(psutil.NoSuchProcess):
@@ -124,12 +156,14 @@ class Soak:
         return [one for one in found if one is not None and one.state is not QuestionState.ANSWERED]
 
     def stop(self) -> None:
-        """End the workers as an administrator would; none may hang."""
-        for worker in self.workers:
-            worker.terminate()
-        for worker in self.workers:
-            assert worker.wait(90) == 0
+        """End everything as an administrator would; nothing may hang."""
+        ending = [*self.workers, *([self.server] if self.server else ())]
+        for one in ending:
+            one.terminate()
+        for one in ending:
+            assert one.wait(90) == 0, one.args
         self.workers.clear()
+        self.server = None
 
     def check(self, usual: dict[int, int]) -> int:
         """Every answer is right, as many trials are stored as usual; gives how many trials were run again."""

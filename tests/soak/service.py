@@ -1,4 +1,4 @@
-"""``python -m tests.soak.service [--kills N] [--postgres]``: workers that are killed at random moments during work.
+"""``python -m tests.soak.service [--kills N] [--postgres] [--server]``: workers that are killed at random moments during work.
 
 Every question must be answered rightly, with as many stored trials as when nothing is killed, by one job. And
 ``python -m tests.soak.service --burst N``: submissions from many threads at once, none of which may be lost.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -33,9 +34,11 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--burst", type=int, default=0, help="instead: so many submissions at once")
     parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--server", action="store_true", help="with a server, which is killed as well")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     with soak_in(random.Random(chosen.seed), postgres=chosen.postgres) as soak:
+        soak.port = free_port() if chosen.server else None
         print(burst(soak, chosen.burst) if chosen.burst else killing(soak, chosen.kills))
 
 
@@ -53,6 +56,13 @@ def soak_in(chance: random.Random, *, postgres: bool) -> Iterator[Soak]:
         yield Soak(place, results, chance, words)
 
 
+def free_port() -> int:
+    """A port of this machine that nobody uses now."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
 def _address(stack: ExitStack, root: Path, *, postgres: bool) -> StoreAddress:
     if postgres:
         return stack.enter_context(stack.enter_context(postgres_server()).database())
@@ -64,6 +74,8 @@ def killing(soak: Soak, most: int) -> str:
     usual = _usual(soak)
     for _ in range(WORKERS):
         soak.start()
+    if soak.port is not None:
+        soak.start_server()
     began = time.monotonic()
     while soak.kills < most:
         while soak.open() < BACKLOG:

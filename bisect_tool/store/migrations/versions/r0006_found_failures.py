@@ -19,27 +19,41 @@ def upgrade() -> None:
     op.create_table(
         "found_failures",
         sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("question", sa.String(64), nullable=False),
         sa.Column("run", sa.String(32), nullable=False),
         sa.Column("repro", sa.String(64), nullable=False),
-        sa.Column("spec", _text(100), nullable=False),
-        sa.Column("package", _text(100), nullable=False),
-        sa.Column("device", _text(100), nullable=False),
-        sa.Column("failure", _text(100), nullable=False),
+        sa.Column("spec", _text(200), nullable=False),
+        sa.Column("package", _text(200), nullable=False),
+        sa.Column("device", _text(200), nullable=False),
+        sa.Column("issue", _text(200)),
+        sa.Column("identity", sa.String(12), nullable=False),
+        sa.Column("failure", _text(200), nullable=False),
         sa.Column("title", sa.Text(), nullable=False),
+        sa.Column("finished", sa.Integer(), nullable=False),
         sa.Column("entry", sa.JSON(), nullable=False),
+        sa.Column("words", sa.Text(), nullable=False),
         sa.Column("ended", sa.String(32), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_found_failures"),
     )
-    op.create_index("ix_found_failures_repro", "found_failures", ["repro"])
-    op.create_index("ix_found_failures_run", "found_failures", ["run"])
+    for column in ("question", "run"):
+        op.create_index(f"ix_found_failures_{column}", "found_failures", [column])
+    for column in ("repro", "identity", "spec", "issue", "package"):
+        op.create_index(f"ix_found_failures_{column}_id", "found_failures", [column, "id"])
     op.create_table(
         "failure_words",
         sa.Column("word", _text(100), nullable=False),
         sa.Column("found", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("word", "found", name="pk_failure_words"),
     )
+    # Whether the report of a run was looked at for the index; the reports of before are taken in little by little.
+    op.add_column("runs", sa.Column("found", sa.Integer()))
+    where = sa.text("found IS NULL AND outcome IS NOT NULL")
+    op.create_index("ix_runs_ended", "runs", ["ended"], sqlite_where=where, postgresql_where=where)
 
 
 def downgrade() -> None:
+    op.drop_index("ix_runs_ended", "runs")
+    with op.batch_alter_table("runs") as runs:
+        runs.drop_column("found")
     op.drop_table("failure_words")
     op.drop_table("found_failures")

@@ -1,0 +1,28 @@
+"""From a spec to a query: the digest of its repro and what it asks for. The repro itself goes nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bisect_tool.builds.channel import names
+from bisect_tool.service.finding import By, Query
+from bisect_tool.spec.reading import load_all
+from bisect_tool.spec.repro import read_repro
+
+
+def query_of(path: Path, narrowed: Mapping[str, Any]) -> Query:
+    """The query for a spec, its folder or a script; `narrowed` as in `Query`. Raises `SpecError`."""
+    (read,) = load_all([path], channels=names())
+    spec = read.spec
+    package = narrowed.get("package") or spec.package
+    own = {
+        **narrowed,
+        "package": package,
+        "channels": spec.channel,
+        "from_": spec.from_,
+        "to": spec.to,
+        "label": spec.name,
+    }
+    return Query(read_repro(read).digest, By.SPEC, **own)
