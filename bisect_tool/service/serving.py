@@ -15,6 +15,7 @@ import uvicorn
 
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.errors import PortTaken, SettingError
+from bisect_tool.runs.confining import confined, for_strangers
 from bisect_tool.runs.workshop import Workshop
 from bisect_tool.service.app import make_app
 from bisect_tool.service.crew import Crew
@@ -66,7 +67,7 @@ def serve(workshop: Workshop, wanted: Wanted, tell: Callable[[str], None]) -> No
         with opened(workshop, place, hosting) as shut:
             services = replace(shut, hosting=hosting_for(shut.tokens, hosting, is_open=wanted.is_open))
             with (
-                hands(workshop, wanted.workers) as stop,
+                hands(guarded(workshop, services, wanted.workers), wanted.workers) as stop,
                 voice(services, stop),
                 watching(workshop, _LOG.info),
             ):
@@ -119,6 +120,18 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def guarded(workshop: Workshop, services: Services, workers: int) -> Workshop:
+    """The workshop of workers: with the sandbox on as soon as anybody but who is on this machine may ask.
+
+    Raises `SettingError` when it is on and does not work here, so that this is known before the first question.
+    """
+    github = services.talk.github
+    if not workers or (services.hosting.open_to == EVERYBODY_HERE and not github.secret):
+        return workshop
+    settings = for_strangers(workshop.settings)
+    return replace(workshop, settings=settings, environ=confined(settings, workshop.environ))
 
 
 @contextmanager
