@@ -27,7 +27,7 @@ from bisect_tool.service.questions import Questions
 from bisect_tool.service.queue import Queue
 from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import EVERYBODY, EVERYBODY_HERE, Hosting, Services
-from bisect_tool.service.talk_settings import read_talk
+from bisect_tool.service.talk_settings import TalkSettings, read_talk
 from bisect_tool.service.talking import voice
 from bisect_tool.service.tokens import Tokens
 from bisect_tool.service.watcher import watching
@@ -123,15 +123,19 @@ class _Server(uvicorn.Server):
 
 
 def guarded(workshop: Workshop, services: Services, workers: int) -> Workshop:
-    """The workshop of workers: with the sandbox on as soon as anybody but who is on this machine may ask.
+    """The workshop of so many workers: with the sandbox on as soon as anybody may ask who is not on this machine.
 
     Raises `SettingError` when it is on and does not work here, so that this is known before the first question.
     """
-    github = services.talk.github
-    if not workers or (services.hosting.open_to == EVERYBODY_HERE and not github.secret):
+    if not workers or not asked_by_others(services.hosting, services.talk):
         return workshop
     settings = for_strangers(workshop.settings)
     return replace(workshop, settings=settings, environ=confined(settings, workshop.environ))
+
+
+def asked_by_others(hosting: Hosting, talk: TalkSettings) -> bool:
+    """Whether questions may come from elsewhere: over HTTP, or from a comment on GitHub."""
+    return hosting.open_to != EVERYBODY_HERE or bool(talk.github.secret)
 
 
 @contextmanager
