@@ -71,7 +71,10 @@ def postings(asker: Asker, words: Collection[str], most: int) -> dict[str, list[
 
 
 def having_all(asker: Asker, words: Sequence[str], seen: int, most: int) -> list[int]:
-    """The newest rows that have every one of `words`, among the `seen` newest that have the first one."""
+    """Rows that have every one of `words`, of the `seen` newest that have the first one.
+
+    Without a further order, so that both databases stop when there are enough: they go from the newest on.
+    """
     first, *others = words
     values = {"w": first, **{f"w{number}": word for number, word in enumerate(others)}}
     rest = "".join(
@@ -79,7 +82,7 @@ def having_all(asker: Asker, words: Sequence[str], seen: int, most: int) -> list
         for number in range(len(others))
     )
     inner = f"SELECT found FROM failure_words WHERE word = :w ORDER BY found DESC LIMIT {seen:d}"  # noqa: S608  a number
-    sql = f"SELECT f.found FROM ({inner}) f WHERE 1 = 1{rest} ORDER BY f.found DESC LIMIT {most:d}"  # noqa: S608
+    sql = f"SELECT f.found FROM ({inner}) f WHERE 1 = 1{rest} LIMIT {most:d}"  # noqa: S608
     return [row[0] for row in asker.ask(sql, values)]
 
 
