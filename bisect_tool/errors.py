@@ -176,6 +176,24 @@ class SpecsUnanswered(BisectError):
     status = 40
 
 
+class ServerUnreachable(BisectError):
+    """The server of `--server` did not answer, or not as a server of bisect."""
+
+    status = 50
+
+
+class ServerRefused(BisectError):
+    """The server of `--server` does not do what was asked: a token is missing, there is no such question."""
+
+    status = 51
+
+
+class PortTaken(BisectError):
+    """`bisect serve` cannot listen where it was asked to."""
+
+    status = 52
+
+
 class Interrupted(BisectError):
     """Ctrl-C or SIGTERM. Everything that had finished is stored."""
 

@@ -19,6 +19,7 @@ MOST_AHEAD = 100
 MOST_JOBS = 1000
 MOST_WAIT = 7 * 24 * 3600  # seconds
 LEAST_LEASE = 5  # seconds
+LEAST_WATCH = 60  # seconds between two looks at a channel
 LEAST_BANDWIDTH = 10_000  # bytes a second: below it uv takes the wheel that we hand on for a server that hangs
 
 
@@ -36,7 +37,13 @@ class Settings:
     `ray://host:port`, or `local` for one that lasts as long as the run.
     `store` is the address of the results database and `logs` that of a folder for the logs of trials, both None: those of the
     cache (`docs/store.md`). `lease` are the seconds without a sign of life after which another host's work is taken over.
+    `server` is the address of a server of bisect for `submit`, `watch` and `when`, `token` what it is shown (docs/service.md).
     `thin`: `auto` when nightlies may be looked at thin first (`docs/speed.md`), else `off`.
+    `sandbox`: `off`, `auto` where it works, `on` or nothing is run (`docs/security.md`); `sandbox_shows` are further paths that
+    processes inside may read, with `:` between. `trial_…` bound one trial: bytes of memory, of disk and of one file, processes,
+    seconds of processors; 0 without a bound, None as usual (`bisect_tool.trials.limits`).
+    `watch_every` is how often, in seconds, a server looks for new builds of open failures, 0: never; it does so for
+    `watch_days` days. `reviews` is the share of its answers that it runs again each day (`docs/watches.md`).
     """
 
     ahead: int
@@ -53,10 +60,22 @@ class Settings:
     nightly_index: str | None
     ray_address: str
     repo: Path | None
+    reviews: float
+    sandbox: str
+    sandbox_shows: str | None
+    server: str | None
     store: str | None = field(repr=False)
     thin: str
+    token: str | None = field(repr=False)
+    trial_cpu: int | None
+    trial_disk: int | None
+    trial_file_size: int | None
+    trial_memory: int | None
+    trial_processes: int | None
     verify: int
     wait_for_gpu: int
+    watch_days: int
+    watch_every: int
     wheelhouse: Path | None
     sources: Mapping[str, str]
 
@@ -77,13 +96,33 @@ class Settings:
             "nightly-index": _without_password(self.nightly_index) or "PyTorch's own",
             "ray-address": _without_password(self.ray_address) or "",
             "repo": str(self.repo) if self.repo else "none",
+            "reviews": f"{self.reviews:.3g} of the answers a day" if self.reviews else "none",
+            "sandbox": self.sandbox,
+            "sandbox-shows": self.sandbox_shows or "none",
+            "server": _without_password(self.server) or "none",
             "store": without_secrets(self.store) if self.store else "the file of the cache",
             "thin": self.thin,
+            "token": "set" if self.token else "none",
+            "trial-cpu": _bound(self.trial_cpu, "{} s", "no bound"),
+            "trial-disk": _bound(self.trial_disk, format_size, "64 GB"),
+            "trial-file-size": _bound(self.trial_file_size, format_size, "no bound"),
+            "trial-memory": _bound(self.trial_memory, format_size, "90 % of the machine's"),
+            "trial-processes": _bound(self.trial_processes, "{}", "4096"),
             "verify": str(self.verify),
             "wait-for-gpu": f"{self.wait_for_gpu} s" if self.wait_for_gpu else "no",
+            "watch-days": f"{self.watch_days} days",
+            "watch-every": f"{self.watch_every} s" if self.watch_every else "never",
             "wheelhouse": str(self.wheelhouse) if self.wheelhouse else "none",
         }
         return [(name, value, self.sources[name.replace("-", "_")]) for name, value in shown.items()]
+
+
+def _bound(value: int | None, shown: str | Callable[[int], str], usual: str) -> str:
+    if value is None:
+        return usual
+    if not value:
+        return "no bound"
+    return shown.format(value) if isinstance(shown, str) else shown(value)
 
 
 def without_secrets(address: str) -> str:
@@ -99,6 +138,13 @@ def _address(value: object) -> str:
     text = _text(value).strip().rstrip("/")
     if not re.match(r"^https?://[^/\s]+\S*\Z", text):
         raise ValueError(f"not an http or https address: {_without_password(text)!r}")
+    return text
+
+
+def _token(value: object) -> str:
+    text = _text(value).strip()
+    if not re.fullmatch(r"[!-~]{1,200}", text):
+        raise ValueError("not a token")  # the value is a secret, even a wrong one
     return text
 
 
@@ -165,11 +211,52 @@ def _count(value: object) -> int:
     return number
 
 
+def _share(value: object) -> float:
+    """A share of 1, also written `2%`."""
+    text = str(value).strip()
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise ValueError(f"{text!r} is no share, such as 0.02 or 2%")
+    return share
+
+
+def _watch_every(value: object) -> int:
+    if str(value) in {"0", "off", "never", "False"}:
+        return 0
+    return _whole(LEAST_WATCH, MOST_WAIT)(value)
+
+
 def _thin(value: object) -> str:
     text = "off" if value is False else str(value)  # a file of settings may say `false`
     if text not in {"auto", "off"}:
         raise ValueError(f"{text!r} is neither auto nor off")
     return text
+
+
+def _sandbox(value: object) -> str:
+    text = {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    if text not in {"off", "auto", "on"}:
+        raise ValueError(f"{text!r} is neither off, auto nor on")
+    return text
+
+
+def _shows(value: object) -> str:
+    found = [Path(text) for text in _text(value).split(":") if text.strip()]
+    for path in found:
+        if not path.is_absolute() or path == Path("/"):
+            raise ValueError(f"{str(path)!r} is no absolute path, or all there is")
+    return ":".join(map(str, found))
+
+
+def _bytes_or_off(value: object) -> int:
+    return 0 if value is False or str(value) == "off" else parse_size(str(value))
+
+
+def _number_or_off(value: object) -> int:
+    return 0 if value is False or str(value) == "off" else _whole(1, 10**9)(value)
 
 
 def _path(value: object) -> Path:
@@ -200,10 +287,22 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "nightly_index": _address,
     "ray_address": _ray_address,
     "repo": _path,
+    "reviews": _share,
+    "sandbox": _sandbox,
+    "sandbox_shows": _shows,
+    "server": _address,
     "store": _store,
     "thin": _thin,
+    "token": _token,
+    "trial_cpu": _number_or_off,
+    "trial_disk": _bytes_or_off,
+    "trial_file_size": _bytes_or_off,
+    "trial_memory": _bytes_or_off,
+    "trial_processes": _number_or_off,
     "verify": _whole(0, MOST_VERIFY),
     "wait_for_gpu": _whole(0, MOST_WAIT),
+    "watch_days": _whole(1, 10_000),
+    "watch_every": _watch_every,
     "wheelhouse": _path,
 }
 
@@ -226,9 +325,13 @@ def read_settings(
         "executor": "local",
         "ray_address": "auto",
         "lease": 180,
+        "reviews": 0.02,
+        "sandbox": "off",
         "thin": "auto",
         "verify": 2,
         "wait_for_gpu": 0,
+        "watch_days": 180,
+        "watch_every": 1800,
     }
     for name in _READERS:
         variable = f"BISECT_{name.upper()}"

@@ -10,7 +10,9 @@ from bisect_tool.settings import Settings, read_settings
 
 SETTINGS = (
     "ahead", "bandwidth", "cache", "executor", "github_api", "index", "jobs", "lease", "logs", "max_cache", "max_downloads",
-    "nightly_index", "ray_address", "repo", "store", "thin", "verify", "wait_for_gpu", "wheelhouse",
+    "nightly_index", "ray_address", "repo", "reviews", "sandbox", "sandbox_shows", "server", "store", "thin", "token",
+    "trial_cpu", "trial_disk", "trial_file_size", "trial_memory", "trial_processes", "verify", "wait_for_gpu",
+    "watch_days", "watch_every", "wheelhouse",
 )  # fmt: skip
 
 
@@ -49,10 +51,22 @@ def test_the_defaults(tmp_path: Path) -> None:
         "nightly_index": None,
         "ray_address": "auto",
         "repo": None,
+        "reviews": 0.02,
+        "sandbox": "off",
+        "sandbox_shows": None,
+        "server": None,
         "store": None,
         "thin": "auto",
+        "token": None,
+        "trial_cpu": None,
+        "trial_disk": None,
+        "trial_file_size": None,
+        "trial_memory": None,
+        "trial_processes": None,
         "verify": 2,
         "wait_for_gpu": 0,
+        "watch_days": 180,
+        "watch_every": 1800,
         "wheelhouse": None,
         "sources": dict.fromkeys(SETTINGS, "default"),
     }
@@ -104,6 +118,13 @@ def test_a_path_is_relative_to_the_working_folder(tmp_path: Path, monkeypatch: p
     [
         ("verify", "21", "the setting verify cannot be used: 21 is not between 0 and 20"),
         ("verify", "-1", "the setting verify cannot be used: -1 is not between 0 and 20"),
+        ("sandbox", "yes", "the setting sandbox cannot be used: 'yes' is neither off, auto nor on"),
+        (
+            "sandbox_shows",
+            "/opt:here",
+            "the setting sandbox-shows cannot be used: 'here' is no absolute path, or all there is",
+        ),
+        ("trial_processes", "0", "the setting trial-processes cannot be used: 0 is not between 1 and 1000000000"),
         ("thin", "on", "the setting thin cannot be used: 'on' is neither auto nor off"),
         ("verify", "two", "the setting verify cannot be used: not a whole number: 'two'"),
         (
@@ -179,6 +200,22 @@ def test_a_setting_of_speed_that_makes_no_sense(tmp_path: Path, setting: str, gi
     assert refusal(tmp_path, {variable: given}).where == variable
 
 
+@pytest.mark.parametrize(
+    ("setting", "given", "value"),
+    [("watch_every", "off", 0), ("watch_every", "60", 60), ("reviews", "5%", 0.05), ("reviews", "0", 0.0)],
+)
+def test_the_settings_of_watches(tmp_path: Path, setting: str, given: str, value: float) -> None:
+    assert getattr(read(tmp_path, {f"BISECT_{setting.upper()}": given}), setting) == value
+
+
+@pytest.mark.parametrize(
+    ("setting", "given"), [("watch_every", "59"), ("watch_days", "0"), ("reviews", "2"), ("reviews", "some")]
+)
+def test_a_setting_of_watches_that_makes_no_sense(tmp_path: Path, setting: str, given: str) -> None:
+    variable = f"BISECT_{setting.upper()}"
+    assert refusal(tmp_path, {variable: given}).where == variable
+
+
 @pytest.mark.parametrize("content", [b"verify = \n", b"title = '\xe9'\n", b"a = 1\na = 2\n"])
 def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
     file = settings_file(tmp_path, "")
@@ -244,10 +281,22 @@ def test_the_explanation(tmp_path: Path) -> None:
         ("nightly-index", "PyTorch's own", "default"),
         ("ray-address", "auto", "default"),
         ("repo", "none", "default"),
+        ("reviews", "0.02 of the answers a day", "default"),
+        ("sandbox", "off", "default"),
+        ("sandbox-shows", "none", "default"),
+        ("server", "none", "default"),
         ("store", "the file of the cache", "default"),
         ("thin", "auto", "default"),
+        ("token", "none", "default"),
+        ("trial-cpu", "no bound", "default"),
+        ("trial-disk", "64 GB", "default"),
+        ("trial-file-size", "no bound", "default"),
+        ("trial-memory", "90 % of the machine's", "default"),
+        ("trial-processes", "4096", "default"),
         ("verify", "3", "BISECT_VERIFY"),
         ("wait-for-gpu", "no", "default"),
+        ("watch-days", "180 days", "default"),
+        ("watch-every", "1800 s", "default"),
         ("wheelhouse", "none", "default"),
     ]
 
@@ -307,3 +356,14 @@ def test_a_store_that_is_no_database_of_ours(tmp_path: Path, given: str) -> None
 def test_logs_in_a_folder_are_meant_from_here(tmp_path: Path) -> None:
     assert read(tmp_path, logs="logs").logs == str(Path.cwd() / "logs")
     assert read(tmp_path, logs="s3://bucket/logs").logs == "s3://bucket/logs"
+
+
+def test_limits_of_trials_are_settings_and_may_be_off(tmp_path: Path) -> None:
+    settings_file(tmp_path, 'trial-disk = "5GB"\ntrial-cpu = 600\ntrial-file-size = false\n')
+    found = read(tmp_path, {"BISECT_TRIAL_MEMORY": "2GB", "BISECT_TRIAL_PROCESSES": "off"}, trial_cpu="60")
+    assert (found.trial_memory, found.trial_disk, found.trial_processes) == (2 * 10**9, 5 * 10**9, 0)
+    assert (found.trial_cpu, found.trial_file_size, found.sources["trial_cpu"]) == (60, 0, "--trial-cpu")
+
+
+def test_what_the_sandbox_shows(tmp_path: Path) -> None:
+    assert read(tmp_path, sandbox_shows="/opt/rocm:/opt/gcc").sandbox_shows == "/opt/rocm:/opt/gcc"

@@ -19,9 +19,11 @@ from bisect_tool.reports.checkup import checkup_schema
 from bisect_tool.reports.meanings import KINDS, OUTCOMES, STATES
 from bisect_tool.reports.report import Report
 from bisect_tool.reports.schema import report_schema
+from bisect_tool.service.app import description
 from bisect_tool.spec.drafting.rules import RULES
 from bisect_tool.spec.model import Case, Metric, NamedFailure, Samples, Spec
 from bisect_tool.spec.schema import json_schema
+from tools.api_page import api_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -195,10 +197,12 @@ _JSON: dict[object, str] = {
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "api.md": lambda: api_page(description()),
     "exit-statuses.md": exit_statuses,
     "init-rules.md": init_rules,
     "spec.md": spec_reference,
     "states.md": words_of_reports,
+    "openapi.json": lambda: json.dumps(description(), indent=1, ensure_ascii=False) + "\n",
     "spec-schema.json": lambda: json.dumps(json_schema(), indent=2) + "\n",
     "report-schema.json": lambda: json.dumps(report_schema(), indent=2) + "\n",
     "doctor-schema.json": lambda: json.dumps(checkup_schema(), indent=2) + "\n",

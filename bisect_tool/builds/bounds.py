@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.version import Version
 
@@ -57,6 +57,20 @@ def select(listing: Listing, from_: str | None, to: str | None, *, least: int = 
         notes.append(f"{_names(passed)}: among these versions, but not of the dates asked for")
     ordered = sorted((*left_out, *passed), key=lambda left: place_of(left, dated=listing.dated))
     return Selection(tuple(builds), from_ is None, tuple(notes), tuple(ordered), dated=listing.dated)
+
+
+def named_only(selection: Selection, labels: frozenset[str], least: int = 2) -> Selection:
+    """The builds of a selection that have these labels, all of them without any.
+
+    Raises `EmptyRange` with fewer than `least`.
+    """
+    builds = tuple(build for build in selection.builds if build.label in labels)
+    if not labels:
+        return selection
+    if len(builds) < least:
+        gone = ", ".join(sorted(labels - {build.label for build in builds}))
+        raise EmptyRange(f"builds of the earlier answer are not there any more: {gone}", advice=_WIDEN)
+    return replace(selection, builds=builds, left_out=())
 
 
 def between_left_out(selection: Selection, before: Build, after: Build) -> tuple[LeftOut, ...]:

@@ -34,6 +34,23 @@ def settings_options(function: F) -> F:
     return function
 
 
+def confining_options(function: F) -> F:
+    """What processes of trials may see and take."""
+    for option in (
+        click.option("--trial-processes", metavar="N", help="Processes that a trial may have at a time, or off."),
+        click.option("--trial-memory", metavar="SIZE", help="Memory that a trial may take, for instance 20GB, or off."),
+        click.option("--trial-file-size", metavar="SIZE", help="The largest file that a trial may write, or off."),
+        click.option("--trial-disk", metavar="SIZE", help="Room that a trial may take in its own folder, or off."),
+        click.option("--trial-cpu", metavar="SECONDS", help="Processor time that a trial may use in all, or off."),
+        click.option(
+            "--sandbox-shows", metavar="DIRS", help="Further folders to read in the sandbox, with `:` between."
+        ),
+        click.option("--sandbox", metavar="MODE", help="Whether trials run in a sandbox: off, auto or on."),
+    ):
+        function = option(function)
+    return function
+
+
 def executor_options(function: F) -> F:
     """Where the trials run."""
     for option in (
@@ -96,7 +113,15 @@ def read_settings_from(flags: dict[str, Any]) -> Settings:
             "nightly_index",
             "ray_address",
             "repo",
+            "sandbox",
+            "sandbox_shows",
+            "server",
             "store",
+            "trial_cpu",
+            "trial_disk",
+            "trial_file_size",
+            "trial_memory",
+            "trial_processes",
             "wheelhouse",
             "verify",
             "thin",

@@ -10,6 +10,7 @@ import click
 
 from bisect_tool.cli._options import (
     changes_in,
+    confining_options,
     executor_options,
     question_options,
     read_settings_from,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 @search_options
 @executor_options
 @settings_options
+@confining_options
 @click.option("--plain", is_flag=True, help="Plain lines instead of the live view.")
 @click.option("--quiet", is_flag=True, help="Nothing but the last line.")
 def command(specs: tuple[str, ...], out: str, *, merge: bool, **flags: Any) -> int:

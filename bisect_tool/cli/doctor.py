@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from bisect_tool.cli._options import changes_in, read_settings_from, settings_options
+from bisect_tool.cli._options import changes_in, confining_options, read_settings_from, settings_options
 
 
 @click.command()
@@ -21,6 +21,7 @@ from bisect_tool.cli._options import changes_in, read_settings_from, settings_op
 @click.option("--python", metavar="VERSION", help="The Python version that is needed.")
 @click.option("--json", "to_json", metavar="FILE", help="Write what was found as JSON; - is the standard output.")
 @settings_options
+@confining_options
 def command(*, to_json: str | None, **flags: Any) -> int:
     """Say in plain words what this machine can run: GPUs, CUDA variants, torch releases and nightlies, and what is missing.
 

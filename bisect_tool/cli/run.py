@@ -12,6 +12,7 @@ import click
 
 from bisect_tool.cli._options import (
     adjusted_specs,
+    confining_options,
     executor_options,
     question_options,
     read_settings_from,
@@ -43,6 +44,7 @@ def _format_options(function: Any) -> Any:
 @executor_options
 @_format_options
 @settings_options
+@confining_options
 @click.option("--plain", is_flag=True, help="Plain lines instead of the live view.")
 @click.option("--quiet", is_flag=True, help="Nothing but the report.")
 def command(

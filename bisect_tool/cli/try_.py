@@ -12,6 +12,7 @@ import click
 from bisect_tool.cli._options import (
     adjusted_specs,
     check_cases,
+    confining_options,
     question_options,
     read_settings_from,
     settings_options,
@@ -58,6 +59,7 @@ OWN = frozenset({
 @click.option("--wait-for-gpu", metavar="SECONDS", help="Wait so long for a GPU that other processes use (0).")
 @click.option("--json", "to_json", metavar="FILE", help="Write what was found as JSON; - is the standard output.")
 @settings_options
+@confining_options
 @click.option("--plain", is_flag=True, help="Plain lines instead of the live view.")
 @click.option("--quiet", is_flag=True, help="Nothing but the result.")
 def command(spec: str, *, build: str | None, cases: tuple[str, ...], to_json: str | None, **flags: Any) -> int:

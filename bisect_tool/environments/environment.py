@@ -14,6 +14,7 @@ from typing import Self
 from bisect_tool.builds.build import Installation
 from bisect_tool.environments import installing, locks, making, marks, room
 from bisect_tool.environments.cache_folder import CacheFolder, disk_full
+from bisect_tool.environments.compiling import compile_ahead
 from bisect_tool.environments.environment_key import EnvironmentKey
 from bisect_tool.environments.health import NO_SPACE, Health, NotHealthy, ProbeBroke, prove
 from bisect_tool.environments.holding import Standing
@@ -22,6 +23,7 @@ from bisect_tool.environments.marks import MARK, remove
 from bisect_tool.environments.mixing import Swap, mix
 from bisect_tool.environments.order import NotInstallable, Order
 from bisect_tool.environments.private import copy_programs, copy_site
+from bisect_tool.environments.sandbox import Sandbox, sandbox_in
 from bisect_tool.environments.steps import Checking, Making, Step, Trouble, Waiting
 from bisect_tool.environments.uv import Uv
 from bisect_tool.environments.wheels import Wheels
@@ -263,13 +265,25 @@ class Environments:
 
     def _prove(self, key: EnvironmentKey, folder: Path, device: str, tell: Callable[[Step], None]) -> None:
         tell(Checking())
+        sandbox = sandbox_in(self.environ)
+        is_compiled = marks.read_mark(folder).get("compiled", False)
+        if sandbox is not None and not is_compiled:
+            self._compile(folder, sandbox)
         health = self._proven(key, folder, device, tell)
         mark = marks.read_mark(folder)
+        mark["compiled"] = is_compiled or sandbox is not None
         mark["state"] = "ready"
         mark["health"] = {**mark.get("health", {}), device: asdict(health)}
         mark["bytes"] = room.size_of(folder)
         marks.write_mark(folder, mark)
         marks.touch(folder)
+
+    def _compile(self, folder: Path, sandbox: Sandbox) -> None:
+        (folder / "scratch").mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            dir=folder / "scratch", prefix="compile-", ignore_cleanup_errors=True
+        ) as scratch:
+            compile_ahead(folder / "venv", sandbox, Path(scratch), self.stop)
 
     def _proven(self, key: EnvironmentKey, folder: Path, device: str, tell: Callable[[Step], None]) -> Health:
         attempts, reason = 2, ""

@@ -22,6 +22,7 @@ from packaging.version import InvalidVersion, Version
 from bisect_tool.builds.build import Build
 from bisect_tool.environments.holding import INSTEAD, Standing, overridden, taken, unmet
 from bisect_tool.environments.isolation import isolated_environment
+from bisect_tool.environments.sandbox import Sandbox, sandbox_in
 from bisect_tool.environments.uv import die_with_parent
 from bisect_tool.stopping import Stop
 
@@ -33,6 +34,7 @@ _MACHINE = re.compile(
     r"Too many open files|CUDA out of memory|CUDA error: (out of memory|all CUDA-capable devices are busy)|"
     r"uncorrectable ECC|GPU is lost|fallen off the bus|No CUDA GPUs are available"
 )
+MOST_PRINTED = 4 * 1024 * 1024  # bytes of it that are looked at
 TIMEOUT = 900.0  # seconds; the first import of a large package compiles thousands of files
 
 
@@ -100,9 +102,13 @@ def _run_probe(
     held = [build.package, *(Requirement(text).name for text in hold)] if hold else []
     command = [str(programs / "python"), str(script), build.package, device, *held]
     variables = isolated_environment(environ, scratch=folder / "caches", programs=programs, device=device)
-    status = _run(command, variables, folder, stop)
+    sandbox = sandbox_in(environ)
+    if sandbox is None:
+        status = _run(command, variables, folder, stop)
+    else:
+        status = _run_inside(sandbox, command, variables, folder, programs, device, stop)
     stop.check()
-    printed, errors = ((folder / name).read_text("utf-8", "replace") for name in ("printed", "errors"))
+    printed, errors = (_end_of(folder / name) for name in ("printed", "errors"))
     if status in {-9, -15, -2}:
         raise ProbeBroke(f"the health check was ended from outside by signal {-status}")
     if status != 0:
@@ -114,7 +120,45 @@ def _run_probe(
         raise NotHealthy(f"the health check printed something else: {printed[-200:]!r}") from error
 
 
-def _run(command: list[str], variables: Mapping[str, str], folder: Path, stop: Stop) -> int:
+def _end_of(path: Path) -> str:
+    """The end of what the probe printed, which may be without end."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - MOST_PRINTED))
+        return file.read(MOST_PRINTED).decode("utf-8", "replace")
+
+
+def _run_inside(
+    sandbox: Sandbox,
+    command: list[str],
+    variables: Mapping[str, str],
+    folder: Path,
+    programs: Path,
+    device: str,
+    stop: Stop,
+) -> int:
+    """Run the probe in a sandbox, which sees of `folder` what the probe writes, not what it prints.
+
+    Raises `ProbeBroke` when the sandbox itself fails.
+    """
+    view = sandbox.around(programs, written=(folder / "work", folder / "caches"), device=device)
+    with (folder / "status").open("w+") as told:
+        number = told.fileno()
+        options = ("--die-with-parent", "--json-status-fd", str(number))
+        status = _run(sandbox.command(view, command, variables, *options), {}, folder, stop, (number,))
+        told.seek(0)
+        ended = [json.loads(line) for line in told if "exit-code" in line]
+    if status < 0:
+        return status
+    if not ended:
+        words = _end_of(folder / "errors").strip().splitlines()
+        raise ProbeBroke(f"the sandbox did not start: {words[-1][:300] if words else f'exit status {status}'}")
+    code = int(ended[-1]["exit-code"])
+    return 128 - code if code > 128 else code
+
+
+def _run(
+    command: list[str], variables: Mapping[str, str], folder: Path, stop: Stop, passed: tuple[int, ...] = ()
+) -> int:
     """Run the probe; its output goes to the files `printed` and `errors`, which nobody can hold open as a pipe.
 
     What a package starts when it is imported is ended with the probe.
@@ -128,6 +172,7 @@ def _run(command: list[str], variables: Mapping[str, str], folder: Path, stop: S
             stdout=printed,
             stderr=errors,
             start_new_session=True,
+            pass_fds=passed,
             preexec_fn=die_with_parent,  # noqa: PLW1509  see there
         )
     try:

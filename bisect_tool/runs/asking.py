@@ -117,5 +117,7 @@ def ask(
     if len(read.spec.channel) == 1:  # else another channel may have it
         notes = (f"look_at {text}: no such build in the range" for text in missing)
         found = replace(found, selection=replace(found.selection, notes=(*found.selection.notes, *notes)))
+    if wishes.only:
+        named = tuple(range(len(found.builds)))
     survey_parts = {one.name: getattr(found, one.name) for one in fields(found)}
     return Asked(**survey_parts, read=read, repro=repro, wishes=wishes, named=named)

@@ -13,6 +13,7 @@ from threading import RLock
 
 from bisect_tool.environments.cache_folder import copies_because
 from bisect_tool.environments.environment import Environments
+from bisect_tool.environments.sandbox import ON
 from bisect_tool.errors import (
     Answered,
     BisectError,
@@ -30,6 +31,7 @@ from bisect_tool.reports.report import Report
 from bisect_tool.runs.ahead import Ahead
 from bisect_tool.runs.allowance import Allowance
 from bisect_tool.runs.asking import Asked, ask
+from bisect_tool.runs.confining import check_confined
 from bisect_tool.runs.course import Course
 from bisect_tool.runs.diagnosing.clinic import Clinic
 from bisect_tool.runs.diary import Diary
@@ -56,6 +58,8 @@ from bisect_tool.runs.weighing import Weigher
 from bisect_tool.runs.workshop import Workshop
 from bisect_tool.search.together import Asking
 from bisect_tool.spec.reading import ReadSpec
+from bisect_tool.spec.strangers import refuse_strange
+from bisect_tool.store.records import REVIEW
 from bisect_tool.store.results import Results
 
 
@@ -80,6 +84,9 @@ def run_specs(
     Those of specs that `watch` has given up for a fault of their own are left out. Raises `Stopped` when the machine or the
     user ends it before the answers are complete; a `BisectError` when it cannot even begin.
     """
+    if workshop.settings.sandbox == ON:
+        refuse_strange(specs)
+        check_confined(workshop.settings, workshop.environ)
     tell = _one_at_a_time(tell)
     results = workshop.results(lambda line: tell(events.Notice(line)))
     try:
@@ -207,6 +214,7 @@ class _Run:
         """Load a session, tell that it starts, and count the trials that were known before."""
         name, spec = uuid.uuid4().hex, session.asked.spec
         self.results.start_run(name, spec=spec.name, repro=session.asked.repro.digest, package=spec.package)
+        self.watch.begins(session.asked.read, name)
         session.load()
         self.tell(_started(session))
         course.runs.append(name)
@@ -368,10 +376,11 @@ class _Run:
             else None,
         )
         report = report_of(course.sessions, circumstances, history)
+        outcome = REVIEW if self.wishes.only else report.outcome
         for run in course.runs:
             # Of a run that ends because the database is gone, what is known is told all the same.
             with suppress(StoreUnreachable) if unfinished else nullcontext():
-                self.results.end_run(run, report.outcome, report.model_dump(mode="json"))
+                self.results.end_run(run, outcome, report.model_dump(mode="json"))
         self.tell(events.RunFinished(report.outcome))
         return report
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from bisect_tool.builds.bounds import Selection, select
+from bisect_tool.builds.bounds import Selection, named_only, select
 from bisect_tool.builds.build import Build, Listing, Span, Wanted
 from bisect_tool.builds.channel import Access, Channel, open_channel
 from bisect_tool.builds.fitting import target_for
@@ -36,7 +36,8 @@ class Wishes:
 
     `refresh`: the index is asked even when it was asked the same a short while ago. `prior` is `history` when the commits
     between the builds say where to look first, else `none`. `diagnose_jobs` is how many trials of a diagnosis run side by
-    side. `thin` is `auto` when thin builds may say so, where they are worth it, else `off`.
+    side. `thin` is `auto` when thin builds may say so, where they are worth it, else `off`. `only` are builds of the range, by
+    their labels: nothing else is looked at, and each of them for sure. Such a run finds an old answer again; it is no answer.
     """
 
     pre: bool = False
@@ -51,6 +52,7 @@ class Wishes:
     diagnose_jobs: int = 1
     thin: str = "off"
     refresh: bool = True
+    only: frozenset[str] = frozenset()
 
 
 class FindPython(Protocol):
@@ -195,7 +197,7 @@ def survey(
     )
     recent = _recent(stage.channel, channel, wanted, wishes, means.access)
     listing = recent.listing if recent else channel.listing(wanted)
-    selected = select(listing, stage.from_, stage.to, least=least)
+    selected = named_only(select(listing, stage.from_, stage.to, least=least), wishes.only, least)
     revised = revise(selected, channel, project, means.history, means.access.tell)
     pythons = {build.python for build in revised.selection.builds if build.python is not None}
     interpreters: dict[str | None, Interpreter] = {None: interpreter}

@@ -18,5 +18,8 @@ class Watch:
         """
         return False
 
+    def begins(self, spec: ReadSpec, run: str) -> None:
+        """`spec` is searched in its first channel, or its next one, as the run of that id."""
+
     def answered(self, spec: ReadSpec, report: Report, *, is_last: bool) -> None:
         """Nothing more is wanted for `spec`; with `is_last` no other report on it comes from this run."""

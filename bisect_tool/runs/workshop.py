@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bisect_tool.builds.channel import Access
 from bisect_tool.environments.cache_folder import CacheFolder, open_cache
@@ -11,6 +11,7 @@ from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.environments.uv import Uv, find_uv
 from bisect_tool.history.source import HistoryAccess, token_in
+from bisect_tool.runs.confining import confined
 from bisect_tool.runs.recent import FRESH
 from bisect_tool.runs.surveying import Means
 from bisect_tool.settings import Settings
@@ -19,17 +20,17 @@ from bisect_tool.store.database import Patience
 from bisect_tool.store.logs import SharedLogs
 from bisect_tool.store.outbox import Outbox
 from bisect_tool.store.results import Results, open_results
-from bisect_tool.trials.limits import read_limits
 
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """What every run needs, opened once."""
+    """What every run needs, opened once; `forgotten` is as in `Results`."""
 
     settings: Settings
     cache: CacheFolder
     uv: Uv
     environ: Mapping[str, str] = field(repr=False)
+    forgotten: int | None = None
 
     def means(self, tell: Callable[[str], None] = lambda _line: None, *, refresh: bool = True) -> Means:
         """How questions are prepared; `tell` takes lines about what takes a while. `refresh`: GitHub is asked again."""
@@ -52,7 +53,7 @@ class Workshop:
         Raises what `open_results` raises.
         """
         settings, own = self.settings, self.cache.database
-        return open_results(
+        results = open_results(
             read_address(settings.store, own) if settings.store else own,
             lambda: exclusive(self.cache.locks / "database.lock"),
             patience=Patience(tell),
@@ -60,6 +61,7 @@ class Workshop:
             logs=SharedLogs(settings.logs, tell) if settings.logs else None,
             outbox=Outbox(self.cache.root) if settings.store else None,
         )
+        return replace(results, forgotten=self.forgotten)
 
     def environments(self) -> Environments:
         """The environments of the cache."""
@@ -70,8 +72,9 @@ class Workshop:
 def open_workshop(settings: Settings, environ: Mapping[str, str]) -> Workshop:
     """Open the cache and find uv.
 
-    Raises `CacheNotWritable`, `CacheTooNew`, `DiskFull`, `UvMissing`, `SettingError` for limits that cannot be used.
+    Raises `CacheNotWritable`, `CacheTooNew`, `DiskFull`, `UvMissing`, `SettingError` for a sandbox that has to be and does not
+    work.
     """
-    read_limits(environ)  # of the trials: better now than in the first of them
+    environ = confined(settings, environ)  # of the trials: better now than in the first of them
     cache = open_cache(settings.cache)
     return Workshop(settings, cache, find_uv(cache.uv, environ), environ)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, func, insert, select, text
 from bisect_tool.store.database import Database
 from bisect_tool.store.service_tables import job_events, jobs
 
-KEPT = 200  # events of a question on which nobody works any more
+KEPT = 500  # events of a question on which nobody works any more
 _TURN = 0x6269736563745F65  # the lock of PostgreSQL under which events are numbered
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, case, func, insert, select, update
 
-from bisect_tool.service.event_log import add_events
+from bisect_tool.service.event_log import add_events, prune_events
 from bisect_tool.service.question import ANSWERING, Asker, Job, JobState, Purpose, Question, QuestionState
 from bisect_tool.store.database import Database
 from bisect_tool.store.service_tables import jobs, questions
@@ -58,12 +58,16 @@ def job_at(connection: Connection, number: int) -> Job:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is wanted of a job that is added: `priority` as in `PRIORITIES`, `lane` as in `bisect_tool.service.lanes`."""
+    """What is wanted of a job that is added: `priority` as in `PRIORITIES`, `lane` as in `bisect_tool.service.lanes`.
+
+    `avoid`: a host that is not to do it within a day.
+    """
 
     purpose: Purpose
     asker: Asker
     priority: int
     lane: str
+    avoid: str | None = None
 
 
 def add_job(database: Database, connection: Connection, question: str, work: Work) -> Job:
@@ -74,8 +78,8 @@ def add_job(database: Database, connection: Connection, question: str, work: Wor
             return _made_fresh(connection, job) if work.purpose is Purpose.FRESH else job
     row = {
         "question": question, "purpose": work.purpose, "state": JobState.WAITING, "priority": work.priority,
-        "lane": work.lane, "owner": work.asker.name, "seconds_a_day": work.asker.seconds_a_day, "used": 0.0,
-        "queued": database.now(), "not_before": database.now(), "attempts": 0, "cancel": 0,
+        "lane": work.lane, "avoid": work.avoid, "owner": work.asker.name, "seconds_a_day": work.asker.seconds_a_day,
+        "used": 0.0, "queued": database.now(), "not_before": database.now(), "attempts": 0, "cancel": 0,
     }  # fmt: skip
     number = connection.execute(insert(jobs).values(row)).inserted_primary_key[0]  # type: ignore[index]
     settle(database, connection, question)
@@ -101,6 +105,7 @@ def end_job(
     now = job_at(connection, job.id)
     body = {"state": state, "outcome": now.outcome, "run": now.run, "error": now.error}
     add_events(database, connection, job.question, job.id, [("job_ended", body)])
+    prune_events(connection, job.question)
 
 
 def seconds_used() -> Any:

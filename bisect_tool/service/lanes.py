@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 
-from bisect_tool.errors import DeviceMissing
+from bisect_tool.errors import DeviceMissing, SettingError
 from bisect_tool.runs.device import CUDA, choose_device
 from bisect_tool.runs.nvml import open_nvml
 from bisect_tool.spec.model import Spec
@@ -54,3 +54,15 @@ def device_of(lane: str) -> str | None:
 def open_to(lanes: Sequence[str], alive: Collection[str]) -> frozenset[str]:
     """The lanes in which a worker with `lanes` may begin a job; `alive` has the lanes of every worker."""
     return frozenset(lanes) - ({ANY} if CUDA in alive and CUDA not in lanes else set())
+
+
+def chosen_lanes(text: str | None, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The lanes of this host, or those of them that `text` names. Raises `SettingError` for one that it has not."""
+    here = lanes_here(environ)
+    wanted = tuple(word.strip() for word in text.split(",")) if text else here
+    if others := [word for word in wanted if word not in here]:
+        raise SettingError(
+            f"this host has no lane {', '.join(others)}", where="--lanes", advice=f"it has {', '.join(here)}"
+        )
+    own = tuple(lane for lane in here if lane.startswith(f"{CUDA}:") and CUDA in wanted)
+    return tuple(dict.fromkeys((*own, *wanted)))

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select, update
 
-from bisect_tool.service.event_log import add_events, prune_events
+from bisect_tool.service.event_log import add_events
 from bisect_tool.service.job_rows import (
     JOBS,
     Work,
@@ -23,15 +23,17 @@ from bisect_tool.service.job_rows import (
     settle,
 )
 from bisect_tool.service.lanes import open_to
+from bisect_tool.service.news import News
 from bisect_tool.service.places import Place, places
 from bisect_tool.service.question import USUAL_PRIORITY, Asker, Job, JobState, Purpose, fault_values
-from bisect_tool.service.ranking import ranked
+from bisect_tool.service.ranking import DAY, ranked
 from bisect_tool.service.retrying import MOST_ATTEMPTS, given_up, is_passing, pause_after
 from bisect_tool.service.workers import lanes_alive
 from bisect_tool.store.database import Database
-from bisect_tool.store.service_tables import jobs
+from bisect_tool.store.leases import SPAN
+from bisect_tool.store.service_tables import jobs, workers
+from bisect_tool.store.tables import trials
 
-SPAN = 60.0  # seconds without a sign of life after which a job is given to another worker
 CANDIDATES = 20
 LOST = fault_values(
     "the worker gave no sign of life any more",
@@ -46,15 +48,22 @@ class JobLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A job that a worker has taken; `lease` is of this taking alone, `lane` where it is to run."""
+    """A job that a worker has taken; `lease` is of this taking alone.
+
+    `forgotten`: trials that were stored up to this number do not count for it; None: all do.
+    """
 
     job: Job
     lease: str
+    forgotten: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The queue. `span` is in seconds, see `SPAN`. Every method raises what `Database` raises."""
+    """The queue; a job whose worker gives no sign of life for `span` seconds is given to another one.
+
+    Every method raises what `Database` raises.
+    """
 
     database: Database
     span: float = SPAN
@@ -80,10 +89,10 @@ class Queue:
         lease = uuid.uuid4().hex
 
         def ours(connection: Connection) -> Taken | None:
-            row = connection.execute(JOBS.where(jobs.c.lease == lease, jobs.c.state == JobState.RUNNING)).first()
-            return Taken(job_of(row), lease) if row else None
+            number = connection.execute(select(jobs.c.id).where(jobs.c.lease == lease)).scalar()
+            return None if number is None else _taken(connection, number)
 
-        for job in self.database.read(lambda connection: self._candidates(connection, lanes)):
+        for job in self.database.read(lambda connection: self._candidates(connection, worker, lanes)):
             taking = self._taking(job, worker, lease)
             if (taken := self.database.write(taking, was_done=ours)) is not None:
                 return taken
@@ -91,10 +100,25 @@ class Queue:
 
     def beat(self, taken: Taken) -> bool:
         """Give a sign of life; True when the job is to end. Raises `JobLost`."""
+        return self.tell(taken, ())
+
+    def look(self, taken: Taken) -> bool:
+        """Whether the job is to end; costs less than a sign of life, and is none. Raises `JobLost`."""
+        columns = select(jobs.c.cancel, jobs.c.lease, jobs.c.state).where(jobs.c.id == taken.job.id)
+        row = self.database.read(lambda connection: connection.execute(columns).first())
+        if row is None or (row.lease, row.state) != (taken.lease, JobState.RUNNING):
+            raise JobLost(taken.job.question)
+        return bool(row.cancel)
+
+    def tell(self, taken: Taken, news: Sequence[News]) -> bool:
+        """Store events of a job, as a sign of life: see `beat`. Raises `JobLost`."""
 
         def change(connection: Connection) -> bool:
             self._hold(connection, taken, beat=self.database.now())
-            return job_at(connection, taken.job.id).cancel
+            is_cancelled = job_at(connection, taken.job.id).cancel
+            if news:
+                add_events(self.database, connection, taken.job.question, taken.job.id, news)
+            return is_cancelled
 
         return self.database.write(change)
 
@@ -109,7 +133,6 @@ class Queue:
             self._end(connection, taken, JobState.DONE, {"run": run, "outcome": outcome, "error": None})
             if taken.job.purpose is not Purpose.VERIFY:
                 self._cancel_overtaken(connection, taken.job)
-            prune_events(connection, taken.job.question)
 
         self._ending(change, taken)
 
@@ -166,15 +189,17 @@ class Queue:
 
         self.database.write(change)
 
-    def _candidates(self, connection: Connection, lanes: Sequence[str]) -> list[Job]:
+    def _candidates(self, connection: Connection, worker: str, lanes: Sequence[str]) -> list[Job]:
         """The jobs that come next for a worker with these lanes: some, because others may take the first."""
         alive = {*lanes_alive(self.database, connection), *lanes}
         begun_here = jobs.c.host_lane.in_(lanes)
         is_free = or_(jobs.c.host_lane.is_(None), jobs.c.host_lane.not_in(alive))
         fits = or_(begun_here, and_(is_free, jobs.c.lane.in_(open_to(lanes, alive))))
+        host = select(workers.c.host).where(workers.c.id == worker).scalar_subquery()
+        suits = or_(jobs.c.avoid.is_(None), jobs.c.avoid != host, jobs.c.queued <= self.database.now() - DAY)
         other = jobs.alias()
         is_busy = exists().where(other.c.question == jobs.c.question, other.c.state == JobState.RUNNING)
-        due = ranked(self.database, (jobs.c.not_before <= self.database.now(), fits, ~is_busy))
+        due = ranked(self.database, (jobs.c.not_before <= self.database.now(), fits, suits, ~is_busy))
         return [job_of(row) for row in connection.execute(due.limit(CANDIDATES))]
 
     def _taking(self, job: Job, worker: str, lease: str) -> Callable[[Connection], Taken | None]:
@@ -188,10 +213,11 @@ class Queue:
                 return None  # one at a time works on a question
             if connection.execute(waits.values(started=now, **values)).rowcount != 1:
                 return None
+            _forget_old_trials(connection, job)
             settle(self.database, connection, job.question)
             body = {"worker": worker, "purpose": job.purpose, "attempt": job.attempts + 1}
             add_events(self.database, connection, job.question, job.id, [("job_started", body)])
-            return Taken(job_at(connection, job.id), lease)
+            return _taken(connection, job.id)
 
         return change
 
@@ -261,5 +287,18 @@ class Queue:
     def _cancel_overtaken(self, connection: Connection, by: Job) -> None:
         """Nobody needs an old answer found again, or new builds looked at, of which there is a newer answer."""
         for job in open_jobs(connection, by.question):
-            if job.purpose in {Purpose.WATCH, Purpose.VERIFY} and job.id < by.id:
+            if job.purpose in {Purpose.WATCH, Purpose.VERIFY} and job.queued <= (by.started or by.queued):
                 self._cancel(connection, job)
+
+
+def _taken(connection: Connection, number: int) -> Taken:
+    found = connection.execute(select(jobs.c.lease, jobs.c.forgotten).where(jobs.c.id == number)).one()
+    return Taken(job_at(connection, number), str(found.lease), found.forgotten)
+
+
+def _forget_old_trials(connection: Connection, job: Job) -> None:
+    """For a job that asks afresh only what is stored from its first taking on counts, also when it is taken again."""
+    if job.purpose in {Purpose.FRESH, Purpose.VERIFY}:
+        newest = select(func.coalesce(func.max(trials.c.id), 0)).scalar_subquery()
+        first = update(jobs).where(jobs.c.id == job.id, jobs.c.forgotten.is_(None))
+        connection.execute(first.values(forgotten=newest))

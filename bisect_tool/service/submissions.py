@@ -24,6 +24,7 @@ from bisect_tool.spec.mistake import Mistake, described
 from bisect_tool.spec.model import Spec
 from bisect_tool.spec.reading import load_all
 from bisect_tool.spec.repro import read_repro
+from bisect_tool.spec.strangers import built_here
 
 SPEC = "spec.yaml"
 MOST_PATH = 300  # characters
@@ -140,6 +141,7 @@ def _not_here(spec: Spec) -> Iterator[Mistake]:
         yield Mistake(described(spec.python), "a version such as `3.12`, no path of the server", ("python",))
     if spec.source is not None and not _SOURCE.match(spec.source):
         yield Mistake(described(spec.source), "`owner/name` of a repository on GitHub", ("source",))
+    yield from built_here(spec)
     if len(spec.cases) > MOST_CASES:
         yield Mistake(f"{len(spec.cases)} cases", f"at most {MOST_CASES}", ("cases",))
     for key, texts in (("requires", spec.requires), ("hold", spec.hold)):

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from bisect_tool.store import tables
+from bisect_tool.store.records import REVIEW
 from bisect_tool.store.results import Results
 
 AT_ONCE = 500  # names in one query
@@ -25,7 +26,7 @@ def _asked(connection: Connection, names: Sequence[str]) -> dict[tuple[str, str]
         query = (
             select(table.c.id, table.c.spec, table.c.repro)
             .where(table.c.spec.in_(names[start : start + AT_ONCE]))
-            .where(table.c.outcome.is_not(None), table.c.outcome != "unfinished")
+            .where(table.c.outcome.is_not(None), table.c.outcome.not_in(("unfinished", REVIEW)))
             .order_by(table.c.ended, table.c.id)
         )
         found |= {(row.spec, row.repro): row.id for row in connection.execute(query)}

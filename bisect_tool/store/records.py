@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+REVIEW = "review"  # the outcome of a run that found an old answer again: its report is no answer
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:

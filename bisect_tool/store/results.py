@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, Table, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Table, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bisect_tool.errors import StoreUnreachable
@@ -34,13 +34,15 @@ class Results:
 
     `leases` keeps hosts apart that share it; None for the file of a cache, which locks in that cache keep apart. `logs` is
     where the logs of trials are copied to; None: they stay in the cache. `outbox` keeps trials that cannot be stored now; None:
-    nothing does.
+    nothing does. `forgotten`: trials up to this number in the database do not count, because the question is asked afresh;
+    None: all do.
     """
 
     database: Database
     leases: LeaseKeeper | None = None
     logs: SharedLogs | None = None
     outbox: Outbox | None = None
+    forgotten: int | None = None
 
     @property
     def address(self) -> StoreAddress:
@@ -58,6 +60,7 @@ class Results:
         """All trials of a repro, or of one case and build, in the order in which they ended."""
         table = tables.trials
         query = _TRIALS.where(table.c.repro == repro, table.c.setting == setting, table.c.device == device)
+        query = query.where(*self._counting())
         if case_digest is not None:
             query = query.where(table.c.case_digest == case_digest)
         if identity is not None:
@@ -224,7 +227,11 @@ class Results:
         query = _TRIALS.where(table.c.repro.in_(repros), table.c.setting == setting, table.c.device == device).order_by(
             table.c.id
         )
+        query = query.where(*self._counting())
         return self.database.read(lambda connection: [trial_of(row) for row in connection.execute(query)])
+
+    def _counting(self) -> tuple[ColumnElement[bool], ...]:
+        return () if self.forgotten is None else (tables.trials.c.id > self.forgotten,)
 
     def _put(self, table: Table, key: Mapping[str, Any], row: Mapping[str, Any]) -> None:
         """Make the row of `key`, or write it anew: also when another host does the same at the same moment."""

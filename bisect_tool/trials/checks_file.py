@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import stat
 from pathlib import Path
 from typing import Any
 
+from bisect_tool.trials.left_files import read_left
 from bisect_tool.trials.observation import Check
+from bisect_tool.trials.visible import visible
 
 MOST_BYTES = 8 * 1024 * 1024
 MOST_LINES = 10_000
@@ -16,12 +19,15 @@ MOST_LINES = 10_000
 def read_checks(path: Path) -> tuple[tuple[Check, ...], str | None]:
     """The checks in the order of their lines, and what is wrong with the first line that is no check (None: nothing).
 
-    A check that is reported more than once counts as failed when any of its lines says so.
+    A check that is reported more than once counts as failed when any of its lines says so. What is no file of the trial's own,
+    such as a link, is no checks file.
     """
-    if not path.is_file():
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return (), None
+    except FileNotFoundError:
         return (), None
-    with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
+    content = read_left(path.parent, path.name, MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         return (), f"it is longer than {MOST_BYTES // 1024**2} MB"
     lines = content.splitlines()
@@ -33,7 +39,7 @@ def read_checks(path: Path) -> tuple[tuple[Check, ...], str | None]:
             continue
         check = _read_line(line)
         if isinstance(check, str):
-            return tuple(checks), f"line {number} {check}: {line[:120].decode('utf-8', 'backslashreplace')}"
+            return tuple(checks), f"line {number} {check}: {visible(line[:120].decode('utf-8', 'backslashreplace'))}"
         checks.append(check)
     return tuple(checks), None
 

@@ -48,6 +48,7 @@ from bisect_tool.trials.signature import (
     signature_of_timeout,
 )
 from bisect_tool.trials.traceback_text import parse, parse_fatal
+from bisect_tool.trials.visible import made_visible
 from bisect_tool.trials.volatile import without_escapes
 
 LONGEST_TEXT = 4 * 1024
@@ -87,7 +88,14 @@ class _Symptom:
 
 
 def judge(observation: Observation, named: Sequence[Named]) -> Verdict:
-    """What `observation` means; `named` are the failures that the spec names, the first match counts."""
+    """What `observation` means; `named` are the failures that the spec names, the first match counts.
+
+    What is shown of it has nothing in it that acts on a terminal.
+    """
+    return made_visible(_judge(observation, named))
+
+
+def _judge(observation: Observation, named: Sequence[Named]) -> Verdict:
     if observation.over:
         return CannotJudge(f"the trial was ended before it took the machine down: {observation.over}")
     if observation.malformed is not None:

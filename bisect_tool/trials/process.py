@@ -25,6 +25,8 @@ from typing import Any
 
 import psutil
 
+from bisect_tool.environments.sandbox import Sandbox, View, own_interpreter
+from bisect_tool.environments.sandbox_walls import IN_MEMORY
 from bisect_tool.errors import MachineFault
 from bisect_tool.stopping import Stop
 from bisect_tool.trials.capture import Capture
@@ -67,6 +69,31 @@ class Ends:
     commands: int
     output: int
     reports: int
+
+
+@dataclass(frozen=True, slots=True)
+class Walls:
+    """A sandbox for one process: `words` come before the command of its supervisor, which `interpreter` runs inside.
+
+    `in_memory` are the file systems inside that take memory of this machine.
+    """
+
+    words: tuple[str, ...]
+    interpreter: str
+    in_memory: tuple[str, ...] = ()
+
+    def start(self, ends: Ends) -> Callable[[], None]:
+        """Start a supervisor inside. Raises `OSError`."""
+        return _start([*self.words, self.interpreter, "-I", "-S", str(SUPERVISOR)], ends, {})
+
+    def as_order(self) -> dict[str, object]:
+        """What the supervisor has to know of it."""
+        return {"is_walled": True, "in_memory": list(self.in_memory)}
+
+
+def walls_of(sandbox: Sandbox, view: View) -> Walls:
+    """The walls of a process with this view, whose supervisor is the first process inside."""
+    return Walls(tuple(sandbox.words(view, "--as-pid-1", "--die-with-parent")), own_interpreter(), IN_MEMORY)
 
 
 # Starts a supervisor on these ends; gives what waits for its end, and kills it when that takes too long.
@@ -144,9 +171,14 @@ class _Supervised:
 
 def start_fresh(ends: Ends) -> Callable[[], None]:
     """Start a supervisor of its own for one process. Raises `OSError`."""
+    return _start([sys.executable, "-I", "-S", str(SUPERVISOR)], ends, None)
+
+
+def _start(command: Sequence[str], ends: Ends, environ: Mapping[str, str] | None) -> Callable[[], None]:
     # Its own session: a Ctrl-C at the terminal is for the tool, which then closes the pipe.
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", str(SUPERVISOR)],
+        command,
+        env=environ,
         stdin=ends.commands,
         stdout=ends.output,
         stderr=ends.reports,
@@ -171,22 +203,28 @@ def run_process(
     folder: Path,
     timeout: float,
     mark: str,
-    start: StartSupervisor = start_fresh,
+    start: StartSupervisor | None = None,
     stop: Stop | None = None,
     limits: Limits | None = None,
+    walls: Walls | None = None,
 ) -> Ended:
     """Run `command` in `folder` for at most `timeout` seconds, with an empty standard input.
 
-    `mark` is a word that no other process on this machine carries; `limits` is what it may take. Raises `OSError` when the
-    command cannot be started, `MachineFault` when this machine cannot start anything, `Cancelled` when another thread has set
-    `stop`. On Ctrl-C and when it is stopped, nothing of the process is left behind.
+    `mark` is a word that no other process on this machine carries; `limits` is what it may take. With `walls` it runs in that
+    sandbox, and the pid that is told is one of there; `start` is how its supervisor is started, if not by `walls` or afresh.
+    Raises `OSError` when the command cannot be started, `MachineFault` when this machine cannot start anything, `Cancelled`
+    when another thread has set `stop`. On Ctrl-C and when it is stopped, nothing of the process is left behind.
     """
     stop = stop or Stop()
     stop.check()
     order: dict[str, object] = {"command": list(command), "environ": {**environ, MARK: mark}, "folder": str(folder)}
     if limits is not None:
         order["limits"] = limits.as_values()
-    with _supervising(mark, start) as supervised, stop.ending(supervised.let_go):
+    if walls is not None:
+        order |= walls.as_order()
+    begin = start or (start_fresh if walls is None else walls.start)
+    # Inside a sandbox there is nothing to sweep, and its process ids are others outside.
+    with _supervising("" if walls else mark, begin) as supervised, stop.ending(supervised.let_go):
         supervised.tell(json.dumps(order).encode() + b"\n")
         supervised.read_until("pid", time.monotonic() + max(timeout, 60.0))
         stop.check()
@@ -255,7 +293,7 @@ def _let_go(supervised: _Supervised, mark: str, end: Callable[[], None]) -> None
     supervised.let_go()
     os.close(supervised.reports)
     end()
-    if "left" not in supervised.said and "pid" in supervised.said:
+    if mark and "left" not in supervised.said and "pid" in supervised.said:
         supervised.said["left"] = _sweep(supervised.said["pid"], mark)
     os.close(supervised.output)
 

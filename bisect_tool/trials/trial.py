@@ -9,7 +9,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +17,23 @@ import psutil
 
 from bisect_tool.environments.cache_folder import cannot_write
 from bisect_tool.environments.isolation import isolated_environment, own_folders
+from bisect_tool.environments.sandbox import Sandbox, sandbox_in
 from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.trials.checks_file import read_checks
+from bisect_tool.trials.left_files import keep_only_files, open_left, write_anew
 from bisect_tool.trials.leftovers import remove_folder
 from bisect_tool.trials.limits import Limits, read_limits
 from bisect_tool.trials.observation import Check, Observation, Raised
-from bisect_tool.trials.process import Ended, run_process
+from bisect_tool.trials.process import Ended, Walls, run_process, walls_of
 from bisect_tool.trials.warm import Unserved, WarmServers
+from bisect_tool.trials.warm_room import Room
 from bisect_tool.trials.warming import TooCold, warmth_of
 
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
 # Sockets have names of at most 107 bytes, and Python's own take 32 of them: `/pymp-12345678/listener-12345678`.
 LONGEST_TEMPORARY = 75
+REPEAT = "command.sh"
 LONGEST_CHAIN = 32 * 1024 * 1024  # the hook writes less
 
 
@@ -38,7 +42,8 @@ class TrialOrder:
     """What to run. `files` are (relative name, content), laid out anew for each trial; `words` the command.
 
     The word `python` at the start is the interpreter of the build; a word equal to a file name means that file. `caches` is a
-    folder for what the trial compiles, when others are to find it; without one it has caches of its own.
+    folder for what the trial compiles, when others are to find it; without one it has caches of its own. `shown` and `written`
+    are folders that it may read and write in the sandbox besides its own.
     """
 
     files: tuple[tuple[str, bytes], ...]
@@ -47,6 +52,8 @@ class TrialOrder:
     timeout: float
     device: str
     caches: Path | None = None
+    shown: tuple[Path, ...] = ()
+    written: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +131,31 @@ def _run(
         )
         command = [_program(order.words[0], programs), *order.words[1:]]
         command = [_placed(word, repro, order.files) for word in command]
-        _write_repeat(folder, command, variables, work, (exceptions, *own_folders(own, order.caches), temporary))
-        ended = _ended(order, command, variables, work, ahead, stop, read_limits(environ))
-        observation = _observed(ended, order.timeout, checks, exceptions / f"{ended.pid}.json", warm=ahead is not None)
+        repeat = _repeat(command, variables, work, (exceptions, *own_folders(own, order.caches), temporary))
+        write_anew(folder / REPEAT, repeat, "surrogateescape")
+        limits, sandbox = read_limits(environ), sandbox_in(environ)
+        room = None if sandbox is None else _room(sandbox, order, programs, folder, limits)
+        apart = () if temporary.is_relative_to(folder) else (temporary,)
+        ended = _ended(order, command, variables, work, ahead, stop, limits, room, apart)
+        observation = _observed(ended, order.timeout, checks, own, warm=ahead is not None)
         # First of all, because the trial may have filled the disk.
         remove_folder(own)
+        keep_only_files(folder)
+        write_anew(folder / REPEAT, repeat, "surrogateescape")
         _keep(folder, order, observation)
         return FinishedTrial(folder, shlex.join(command), observation)
+
+
+def _room(sandbox: Sandbox, order: TrialOrder, programs: Path, folder: Path, limits: Limits) -> Room:
+    """What a trial sees in the sandbox."""
+    caches = () if order.caches is None else (order.caches,)
+    view = sandbox.around(programs, written=(*caches, *order.written), device=order.device, memory=limits.memory)
+    return Room(sandbox, replace(view, shown=(*view.shown, *order.shown)), folder)
+
+
+def _walls(room: Room, apart: tuple[Path, ...]) -> Walls:
+    """The sandbox of a trial that starts fresh; `apart` are folders of its own outside its folder."""
+    return walls_of(room.sandbox, replace(room.view, written=(*room.view.written, room.trial, *apart)))
 
 
 def _ended(
@@ -141,6 +166,8 @@ def _ended(
     ahead: Forking | None,
     stop: Stop,
     limits: Limits,
+    room: Room | None,
+    apart: tuple[Path, ...],
 ) -> Ended:
     """The process of the trial, ended. Raises `Unserved` and `TooCold` when it is to be forked and cannot be."""
     mark = uuid.uuid4().hex
@@ -156,11 +183,13 @@ def _ended(
             case=_word_for(order) if ahead.independent else None,
             stop=stop,
             limits=limits,
+            room=room,
         )
+    walls = None if room is None else _walls(room, apart)
     try:
         timeout = order.timeout
         return run_process(
-            command, environ=variables, folder=work, timeout=timeout, mark=mark, stop=stop, limits=limits
+            command, environ=variables, folder=work, timeout=timeout, mark=mark, stop=stop, limits=limits, walls=walls
         )
     except OSError as error:
         return _not_started(command[0], error)
@@ -183,10 +212,9 @@ def temporary_folder(own: Path) -> Iterator[Path]:
 
 def _keep(folder: Path, order: TrialOrder, observation: Observation) -> None:
     """Write down what was seen. The repro is laid out again: it may have changed or deleted itself, or all of this."""
-    remove_folder(folder / "repro")
     lay_out(order.files, folder / "repro")
-    (folder / "log.txt").write_text(observation.output, encoding="utf-8", errors="backslashreplace")
-    (folder / "observation.json").write_text(json.dumps(_as_json(observation), indent=1) + "\n")
+    write_anew(folder / "log.txt", observation.output)
+    write_anew(folder / "observation.json", json.dumps(_as_json(observation), indent=1) + "\n")
 
 
 def lay_out(files: Sequence[tuple[str, bytes]], folder: Path) -> None:
@@ -209,18 +237,15 @@ def _placed(word: str, repro: Path, files: Sequence[tuple[str, bytes]]) -> str:
     return str(repro / name) if any(name == file for file, _ in files) else word
 
 
-def _write_repeat(
-    folder: Path, command: Sequence[str], variables: Mapping[str, str], work: Path, folders: Sequence[Path]
-) -> None:
+def _repeat(command: Sequence[str], variables: Mapping[str, str], work: Path, folders: Sequence[Path]) -> str:
     """A script that runs the same command in the same environment by hand; the folders are gone by then."""
     shown = [f"{key}={shlex.quote(value)}" for key, value in sorted(variables.items())]
     places = " ".join(shlex.quote(str(path)) for path in (work, *folders))
-    text = (
+    return (
         f"#!/bin/sh\nmkdir -p {places} &&\ncd {shlex.quote(str(work))} &&\nexec env -i \\\n  "
         + " \\\n  ".join([*shown, shlex.join(command)])
         + " </dev/null\n"
     )
-    (folder / "command.sh").write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
 def _not_started(program: str, error: OSError) -> Ended:
@@ -230,7 +255,7 @@ def _not_started(program: str, error: OSError) -> Ended:
                  peak_memory=None, left_running=0, pid=0)  # fmt: skip
 
 
-def _observed(ended: Ended, timeout: float, checks: Path, exception: Path, *, warm: bool) -> Observation:
+def _observed(ended: Ended, timeout: float, checks: Path, own: Path, *, warm: bool) -> Observation:
     found: tuple[Check, ...] = ()
     malformed: str | None = None
     # The repro can do anything to these files, also delete them or make folders of them.
@@ -246,7 +271,7 @@ def _observed(ended: Ended, timeout: float, checks: Path, exception: Path, *, wa
         duration=ended.duration,
         output=ended.output,
         output_bytes=ended.output_bytes,
-        chain=_read_chain(exception),
+        chain=_read_chain(own, f"exceptions/{ended.pid}.json"),
         checks=found,
         malformed=malformed,
         peak_memory=ended.peak_memory,
@@ -257,11 +282,15 @@ def _observed(ended: Ended, timeout: float, checks: Path, exception: Path, *, wa
     )
 
 
-def _read_chain(path: Path) -> tuple[Raised, ...]:
+def _read_chain(own: Path, name: str) -> tuple[Raised, ...]:
     """What the exception hook wrote; empty when there was no uncaught exception (its text is parsed then)."""
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        if path.stat().st_size <= LONGEST_CHAIN:
-            return tuple(_raised(one) for one in json.loads(path.read_text("utf-8", "replace"))["chain"])
+    with (
+        suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError),
+        open_left(own, name) as file,
+    ):
+        content = file.read(LONGEST_CHAIN + 1)
+        if len(content) <= LONGEST_CHAIN:
+            return tuple(_raised(one) for one in json.loads(content.decode("utf-8", "replace"))["chain"])
     return ()
 
 

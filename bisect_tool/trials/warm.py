@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import RLock
@@ -27,9 +28,10 @@ from typing import Any, Self
 from bisect_tool.environments.isolation import CACHES
 from bisect_tool.errors import MachineFault
 from bisect_tool.stopping import Stop
-from bisect_tool.trials.leftovers import remove_folder
+from bisect_tool.trials.leftovers import empty_folder, remove_folder
 from bisect_tool.trials.limits import Limits
-from bisect_tool.trials.process import SUPERVISOR, Ended, Ends, end_process, run_process
+from bisect_tool.trials.process import SUPERVISOR, Ended, Ends, Walls, end_process, run_process
+from bisect_tool.trials.warm_room import Room
 from bisect_tool.trials.warming import OWN_VARIABLES, Warmth, shared_variables
 
 SERVER = Path(__file__).with_name("warm_server.py")
@@ -51,11 +53,14 @@ class _Server:
 
     `places` is its folder for caches and temporary files. Every trial of it has the same paths there, because modules keep
     such paths while they are imported; so it runs one trial at a time, and each finds what the imports left and no more.
+    `walls` is the sandbox that it runs in, and `stay` where trials lie meanwhile, if there is one.
     """
 
     process: subprocess.Popen[bytes]
     control: socket.socket
     places: Path
+    walls: Walls | None = None
+    stay: Path | None = None
     loaded: frozenset[str] = frozenset()
     served: set[str] = field(default_factory=set)
     is_busy: bool = False
@@ -67,8 +72,8 @@ class _Server:
 
     def reset_places(self) -> None:
         """Bring back what the imports left."""
-        remove_folder(self.places / NOW)
-        shutil.copytree(self.places / FIRST, self.places / NOW, symlinks=True)
+        empty_folder(self.places / NOW)
+        shutil.copytree(self.places / FIRST, self.places / NOW, symlinks=True, dirs_exist_ok=True)
 
     def start_watcher(self, ends: Ends) -> Callable[[], None]:
         """Have a watcher forked that works on these ends. Raises `OSError`."""
@@ -84,6 +89,8 @@ class _Server:
             self.process.stdin.close()
         end_process(self.process)
         remove_folder(self.places)
+        if self.stay is not None:
+            remove_folder(self.stay)
 
 
 @dataclass(slots=True)
@@ -122,29 +129,32 @@ class WarmServers:
         case: str | None,
         stop: Stop | None = None,
         limits: Limits | None = None,
+        room: Room | None = None,
     ) -> Ended:
         """Run `command`, of which `warmth` was told, as `bisect_tool.trials.process.run_process` does.
 
         The variables of caches that name a place in `own`, and that of temporary files, name one of the server instead. `case`
-        is a word for what is run when repeats of it must be independent, None when they need not be. Raises `Unserved`,
-        `Cancelled` when another thread has set `stop`.
+        is a word for what is run when repeats of it must be independent, None when they need not be. `room` is the sandbox that
+        it has to run in. Raises `Unserved`, `Cancelled` when another thread has set `stop`.
         """
         stop, common = stop or Stop(), _common(variables, own)
-        server = self._server_for(warmth, common, case, stop)
+        server = self._server_for(warmth, common, case, stop, room)
         try:
             if clash := warmth.local & server.loaded:
                 raise Unserved(f"a file of the repro hides a module that is imported ahead: {min(clash)}")
             server.reset_places()
-            ended = run_process(
-                command,
-                environ={**variables, **_placed(common, server.places)},
-                folder=folder,
-                timeout=timeout,
-                mark=mark,
-                start=server.start_watcher,
-                stop=stop,
-                limits=limits,
-            )
+            with nullcontext() if room is None or server.stay is None else room.moved(server.stay):
+                ended = run_process(
+                    command,
+                    environ={**variables, **_placed(common, server.places)},
+                    folder=folder,
+                    timeout=timeout,
+                    mark=mark,
+                    start=server.start_watcher,
+                    stop=stop,
+                    limits=limits,
+                    walls=server.walls,
+                )
         except (OSError, MachineFault) as error:
             self._drop(server)
             what = error.what if isinstance(error, MachineFault) else str(error)
@@ -157,15 +167,17 @@ class WarmServers:
             raise Unserved("the process that watched over the trial was ended from outside")
         return _without_own_frame(ended)
 
-    def _server_for(self, warmth: Warmth, common: Mapping[str, str], case: str | None, stop: Stop) -> _Server:
+    def _server_for(
+        self, warmth: Warmth, common: Mapping[str, str], case: str | None, stop: Stop, room: Room | None
+    ) -> _Server:
         with self._lock:
             while modules := self._accepted(warmth.modules):
-                key = json.dumps([modules, sorted(common.items())])
+                key = json.dumps([modules, sorted(common.items()), room.key if room is not None else ""])
                 servers = self._servers.setdefault(key, [])
                 free = (one for one in servers if not one.is_busy and not one.is_dead and case not in one.served)
                 found = next(free, None)
                 try:
-                    found = found or self._start(key, modules, common, stop)
+                    found = found or self._start(key, modules, common, stop, room)
                 except _Unfit as unfit:
                     self.refused[unfit.module] = str(unfit)
                     continue
@@ -187,9 +199,11 @@ class WarmServers:
                 break
         return accepted
 
-    def _start(self, key: str, modules: Sequence[str], common: Mapping[str, str], stop: Stop) -> _Server:
+    def _start(
+        self, key: str, modules: Sequence[str], common: Mapping[str, str], stop: Stop, room: Room | None
+    ) -> _Server:
         self._make_room()
-        server = self._launch(modules, common)
+        server = self._launch(modules, common, room)
         try:
             with stop.ending(server.process.kill):
                 server.loaded = frozenset(_report_of(server, modules)["loaded"])
@@ -214,21 +228,33 @@ class WarmServers:
         if len(alive) >= MOST_SERVERS:
             raise Unserved(f"{MOST_SERVERS} processes with the modules are busy")
 
-    def _launch(self, modules: Sequence[str], common: Mapping[str, str]) -> _Server:
+    def _launch(self, modules: Sequence[str], common: Mapping[str, str], room: Room | None) -> _Server:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # With a short name, because sockets of the trials may lie there.
         places = Path(tempfile.mkdtemp(prefix="bisect-warm-"))
         for name in (*CACHES.values(), WORK):
             (places / NOW / name).mkdir(parents=True)
-        plan = {"modules": list(modules), "supervisor": str(SUPERVISOR), "scratch": sorted(OWN_VARIABLES)}
-        order = {
+        plan = {
+            "modules": list(modules),
+            "supervisor": str(SUPERVISOR),
+            "scratch": sorted(OWN_VARIABLES),
+            "is_walled": room is not None,
+        }
+        order: dict[str, object] = {
             "command": [str(self.programs / "python"), str(SERVER), str(theirs.fileno()), json.dumps(plan)],
             "environ": _placed(common, places),
             "folder": str(places / NOW / WORK),
         }
+        walls, stay, first = None, None, [sys.executable]
+        if room is not None:
+            stay = room.stay(self.programs.parent.parent / "scratch")
+            walls = room.walls(places / NOW, stay)
+            order |= walls.as_order()
+            first = [*walls.words, walls.interpreter]
         try:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(SUPERVISOR)],
+                [*first, "-I", "-S", str(SUPERVISOR)],
+                env=None if walls is None else {},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -245,7 +271,7 @@ class WarmServers:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
-        return _Server(process, ours, places)
+        return _Server(process, ours, places, walls, stay)
 
     def _drop(self, server: _Server) -> None:
         """Take a server that did something wrong out of use; trials that others run in it end, and start fresh."""

@@ -39,6 +39,7 @@ import warnings
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 HIGH = 200  # where the socket goes, so that the files that imports open have the numbers that they always have
 MOST_PRINTED = 64 * 1024
@@ -206,6 +207,7 @@ def watch(ends: list[int], tools: dict[str, Any], prctl: Any) -> tuple[str, dict
     pid = os.fork()
     if pid == 0:
         become(order, prctl, watcher, output)
+        tools["confine"](order)
         settle_modules(order)
         names = fresh_main(order["command"][1])
         os.write(writing, b"1")
@@ -239,6 +241,7 @@ def become(order: dict[str, Any], prctl: Any, watcher: int, output: int) -> None
     for source, target in ((nothing, 0), (output, 1), (output, 2)):
         os.dup2(source, target)
     os.close(nothing)
+    prctl(PR_SET_DUMPABLE, 1)
     os.environ.clear()
     os.environ.update(order["environ"])
 
@@ -305,6 +308,8 @@ def main() -> tuple[str, dict[str, Any], bytes]:
     gc.freeze()  # else the end of each trial copies every page of what was imported
     prctl = ctypes.CDLL(None).prctl
     prctl(PR_SET_CHILD_SUBREAPER, 1)
+    if plan.get("is_walled"):
+        prctl(PR_SET_DUMPABLE, 0)  # trials are of the same user, and may not change what the next ones are forked from
     woken, wakeup = (move_up(number) for number in os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC))
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)

@@ -1,4 +1,4 @@
-"""The heuristic integral that `integrate(1/(b*cos(x) + a*sin(x)))` comes to for one value of a.
+"""The integral of 1/(b*cos(x) + a*sin(x)): as in the report, and only the heuristic step that it comes to for one value of a.
 
 The way depends on the order of sets, and with it on PYTHONHASHSEED, which nobody sets here. A `PolynomialError` is expected by
 `integrate`, which then tries something else; anything else ends it.
@@ -12,14 +12,17 @@ from sympy.polys.polyerrors import PolynomialError
 
 
 def main(case: str) -> None:
-    b, x = sympy.symbols("b x")
-    integrand = x * sympy.cos(x)
-    if case == "symbols":
-        integrand = 1 / (b * sympy.cos(x) - sympy.sqrt(-(b**2)) * sympy.sin(x))
-    try:
-        found = heurisch(integrand, x, hints=[])
-    except PolynomialError as error:
-        found = error
+    a, b, x = sympy.symbols("a b x")
+    if case == "integral":
+        found = sympy.integrate(1 / (b * sympy.cos(x) + a * sympy.sin(x)), x)
+    else:
+        integrand = x * sympy.cos(x)
+        if case == "heuristic":
+            integrand = 1 / (b * sympy.cos(x) - sympy.sqrt(-(b**2)) * sympy.sin(x))
+        try:
+            found = heurisch(integrand, x, hints=[])
+        except PolynomialError as error:
+            found = error
     print(f"sympy {sympy.__version__}: {str(found)[:60]}")
 
 

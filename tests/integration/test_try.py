@@ -12,6 +12,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from tests.integration.conftest import Place, failing, history
 from tests.rig.wheel_maker import WheelFault
@@ -71,7 +72,7 @@ def test_a_command_runs_in_a_private_copy(place: Place) -> None:
 
 
 class Screen:
-    """A terminal with a `bisect` on it."""
+    """A terminal with a `bisect` on it, which goes with it."""
 
     def __init__(self, place: Place, *words: str | Path) -> None:
         self.ours, theirs = pty.openpty()
@@ -81,6 +82,15 @@ class Screen:
         )  # fmt: skip
         os.close(theirs)
         self.seen = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+            os.close(self.ours)
 
     def wait_for(self, pattern: str) -> None:
         """Read until `pattern` shows in what was not waited for before."""
@@ -109,23 +119,23 @@ class Screen:
 
 def test_a_shell_on_a_terminal_names_the_build_and_takes_ctrl_c(place: Place) -> None:
     published(place)
-    screen = Screen(place, "shell", "1.1", "--package", "toy", "--quiet")
-    screen.wait_for(r"\(toy 1\.1\) [^$#]*[$#] ")
-    screen.type("python -c 'import toy; print(\"is\", toy.__version__)'\n")
-    screen.wait_for(r"is 1\.1\r\n")
-    screen.wait_for(r"\(toy 1\.1\)")
-    # From inside the command: a shell that is still starting one may swallow the signal.
-    screen.type("sh -c 'echo started; exec sleep 600'\n")
-    screen.wait_for(r"started\r\n")
-    screen.type("\x03")
-    screen.wait_for(r"\(toy 1\.1\)")  # the command is gone, the shell is not
-    screen.type("exit 9\n")
-    assert screen.end() == 9
+    with Screen(place, "shell", "1.1", "--package", "toy", "--quiet") as screen:
+        screen.wait_for(r"\(toy 1\.1\) [^$#]*[$#] ")
+        screen.type("python -c 'import toy; print(\"is\", toy.__version__)'\n")
+        screen.wait_for(r"is 1\.1\r\n")
+        screen.wait_for(r"\(toy 1\.1\)")
+        # From inside the command: a shell that is still starting one may swallow the signal.
+        screen.type("sh -c 'echo started; exec sleep 600'\n")
+        screen.wait_for(r"started\r\n")
+        screen.type("\x03")
+        screen.wait_for(r"\(toy 1\.1\)")  # the command is gone, the shell is not
+        screen.type("exit 9\n")
+        assert screen.end() == 9
 
 
 def test_ctrl_c_goes_to_a_command_and_its_status_comes_back(place: Place) -> None:
     published(place)
-    screen = Screen(place, "shell", "1.1", "--package", "toy", "--quiet", "--", "python", "-c", WAITS)
-    screen.wait_for("started")
-    screen.type("\x03")
-    assert screen.end() == 3
+    with Screen(place, "shell", "1.1", "--package", "toy", "--quiet", "--", "python", "-c", WAITS) as screen:
+        screen.wait_for("started")
+        screen.type("\x03")
+        assert screen.end() == 3

@@ -24,7 +24,7 @@ from bisect_tool.store import faults, service_tables, tables
 from bisect_tool.store.address import StoreAddress, file_address
 from bisect_tool.store.database import Database
 from bisect_tool.store.hosts import host_kind
-from bisect_tool.store.results import Results, StoredTrial, Subject, open_results
+from bisect_tool.store.results import Results, StoredTrial, Subject, Topic, open_results
 from bisect_tool.store.schema import MIGRATIONS, NEWEST, bring_up_to_date
 from bisect_tool.store.shape import metadata
 
@@ -94,6 +94,17 @@ def test_trials_of_something_else_are_not_given(address: StoreAddress, other: tu
     with opened(address) as results:
         results.add_trial(TRIAL)
         assert results.trials_of(*other) == []
+
+
+def test_trials_that_are_forgotten_do_not_count(address: StoreAddress) -> None:
+    with open_results(address, contextlib.nullcontext) as results:
+        results.add_trial(TRIAL)
+        results.add_trial(replace(TRIAL, folder="trials/new"))
+        anew = replace(results, forgotten=1)
+        assert [one.folder for one in anew.trials_of("repro", "setting", "cpu")] == ["trials/new"]
+        topic = Topic("repro", "setting", "cpu")
+        assert [one.folder for one in anew.gather([topic]).trials_of("repro", "setting", "cpu")] == ["trials/new"]
+        assert replace(results, forgotten=2).trials_of("repro", "setting", "cpu") == []
 
 
 def test_unusable_builds(address: StoreAddress) -> None:

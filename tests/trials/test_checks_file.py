@@ -72,7 +72,7 @@ def test_lines_that_are_no_checks(tmp_path: Path, line: str, wrong: str) -> None
 
 
 def test_a_line_that_is_not_text(tmp_path: Path) -> None:
-    assert read(tmp_path, b"\xff\xfe\x00\n")[1] == "line 1 is not JSON: \\xff\\xfe\x00"
+    assert read(tmp_path, b"\xff\xfe\x00\n")[1] == "line 1 is not JSON: \\xff\\xfe\\x00"
 
 
 def test_names_and_messages_are_cut_and_printable(tmp_path: Path) -> None:

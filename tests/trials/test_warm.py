@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
@@ -98,6 +98,7 @@ class Bench:
     folder: Path
     servers: WarmServers
     reasons: list[str]
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     def run(
         self, source: str, *arguments: str, warm: bool, timeout: float = 30, independent: bool = False, **variables: str
@@ -107,7 +108,7 @@ class Bench:
         ahead = Forking(self.servers, independent=independent, tell=self.reasons.append) if warm else None
         number = len(list(self.folder.iterdir()))
         return run_trial(
-            order, programs=self.programs, folder=self.folder / f"{number:02}", environ=os.environ, ahead=ahead
+            order, programs=self.programs, folder=self.folder / f"{number:02}", environ=self.environ, ahead=ahead
         ).observation
 
     def both(self, source: str, *arguments: str, timeout: float = 30) -> tuple[Observation, Observation]:

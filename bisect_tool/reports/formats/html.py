@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import PurePosixPath
@@ -30,30 +31,38 @@ _UNCLEAN = re.compile("\\\\[urbf]|[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u206
 def render(report: Report) -> str:
     """The report as an HTML page."""
     shown = _cleaned(report)
-    findings = answer.findings(shown)
     page: str = (
         _pages()
         .get_template("report.html.jinja")
         .render(
-            report=shown,
-            summary=answer.summary(shown),
-            findings=findings,
-            diagnoses=show_diagnoses(shown),
-            tables=numbers.tables(shown),
-            headings=numbers.HEADINGS,
-            names=timeline.names(shown),
-            classes={finding.failure.id: failure_class(shown, finding.failure.id) for finding in findings},
-            # The picture escapes its own texts.
-            picture=Markup(draw(shown)),  # noqa: S704
-            chances=lambda study: Markup(chances_picture.draw(study)),  # noqa: S704
-            rate_lines=lines_of,
-            most_commits=MOST_COMMITS,
-            elapsed=sentences.duration(shown.elapsed_s),
-            time_line=where_time_went(shown.time) if shown.time is not None else "",
             link=shown.spec.issue if re.match(r"https?://", shown.spec.issue or "") else None,
+            log_of=lambda _case, _build, log: log_address(log, shown.cache),
+            **body_values(shown),
         )
     )
     return page
+
+
+def body_values(report: Report) -> dict[str, Any]:
+    """What `report_body.html.jinja` shows of a report, but for `log_of(case, build, log)`: the address of a trial's log."""
+    findings = answer.findings(report)
+    return {
+        "report": report,
+        "summary": answer.summary(report),
+        "findings": findings,
+        "diagnoses": show_diagnoses(report),
+        "tables": numbers.tables(report),
+        "headings": numbers.HEADINGS,
+        "names": timeline.names(report),
+        "classes": {finding.failure.id: failure_class(report, finding.failure.id) for finding in findings},
+        # The pictures escape their own texts.
+        "picture": Markup(draw(report)),  # noqa: S704
+        "chances": lambda study: Markup(chances_picture.draw(study)),  # noqa: S704
+        "rate_lines": lines_of,
+        "most_commits": MOST_COMMITS,
+        "elapsed": sentences.duration(report.elapsed_s),
+        "time_line": where_time_went(report.time) if report.time is not None else "",
+    }
 
 
 @cache
@@ -62,9 +71,13 @@ def _pages() -> Environment:
     pages = Environment(
         loader=PackageLoader("bisect_tool.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    pages.filters["log_address"] = log_address
-    pages.filters["listed"] = lambda builds: sentences.listed(builds, MOST_BUILDS)
+    pages.filters["listed"] = listed
     return pages
+
+
+def listed(builds: Sequence[str]) -> str:
+    """The first builds of many, and how many more."""
+    return sentences.listed(builds, MOST_BUILDS)
 
 
 def log_address(log: str, cache: str) -> str:

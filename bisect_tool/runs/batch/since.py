@@ -69,7 +69,7 @@ class Since:
         earlier = self.earlier.get(line.name)
         if earlier is None:
             return line
-        since = tuple(_become(change, report) for change in earlier.open_changes)
+        since = tuple(become(change, report) for change in earlier.open_changes)
         return line.model_copy(update={"since": since})
 
     def without_news(self, name: str, error: Exception) -> SpecLine | None:
@@ -142,7 +142,8 @@ def _beginning(line: SpecLine) -> str:
     return date[:10] if date and line.channel == "nightly" else was.partition(" ")[0]
 
 
-def _become(change: ChangePart, report: Report) -> SincePart:
+def become(change: ChangePart, report: Report) -> SincePart:
+    """What a later report says of a failure that was open in an earlier one."""
     case = next((one for one in report.cases if one.name == change.case), None)
     newest = newest_judged(report, change.case) if case is not None else None
     entry = next((one for one in case.timeline if one.build == newest), None) if case is not None else None

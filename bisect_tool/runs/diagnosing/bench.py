@@ -23,11 +23,13 @@ from bisect_tool.spec.repro import case_digest
 from bisect_tool.stopping import Stop
 from bisect_tool.store.results import StoredTrial
 from bisect_tool.trials.failure import CannotJudge, MachineAtFault, Verdict
+from bisect_tool.trials.left_files import read_left
 from bisect_tool.trials.trial import run_trial
 
 HOOK = Path(environments.__file__).with_name("compile_switch.py")
 SEEN = "compile-seen.txt"
 APPLICATIONS = "applications.txt"
+LONGEST_NOTE = 16 * 1024 * 1024  # bytes of what a trial wrote about itself
 ATTEMPTS = 2  # of a trial that the machine spoiled
 NOTHING_SWITCHED = CannotJudge("the repro came to no call of torch.compile with Inductor, so nothing was switched")
 
@@ -36,14 +38,16 @@ NOTHING_SWITCHED = CannotJudge("the repro came to no call of torch.compile with 
 class Variation:
     """Another way to run a case. `variables` decide what it does, and what its result is stored under.
 
-    `places` are variables that name files and folders: they change nothing about the result. `switches`: `torch.compile` is
-    replaced, which must be seen to have happened. `records`: the applications that the compiler bisector counts are written
-    down. `is_kept` says whether what a stored trial left besides is still there, `clear` takes away what an earlier one left.
+    `places` are variables that name files and folders: they change nothing about the result; `written` are the folders in which
+    these lie, which nothing but this tool can have made. `switches`: `torch.compile` is replaced, which must be seen to have
+    happened. `records`: the applications that the compiler bisector counts are written down. `is_kept` says whether what a
+    stored trial left besides is still there, `clear` takes away what an earlier one left.
     """
 
     name: str
     variables: Mapping[str, str] = field(hash=False)
     places: Mapping[str, str] = field(default_factory=dict, hash=False)
+    written: tuple[Path, ...] = ()
     switches: bool = False
     records: bool = False
     is_kept: Callable[[], bool] = field(default=lambda: True, hash=False)
@@ -147,13 +151,16 @@ class Bench:
         folder = self.cache.trials / f"{time.strftime('%Y%m%d')}-{uuid.uuid4().hex[:12]}"
         order = asked.order(varied)
         variables = {**order.variables, **variation.places}
+        shown: tuple[Path, ...] = ()
         if variation.switches or variation.records:
-            variables["PYTHONPATH"] = self._hook(variables)
+            place = self._hook()
+            shown = (place,)
+            variables["PYTHONPATH"] = ":".join(part for part in (str(place), variables.get("PYTHONPATH", "")) if part)
         if variation.switches:
             variables["BISECT_COMPILE_SEEN"] = str(folder / SEEN)
         if variation.records:
             variables["BISECT_APPLICATIONS"] = str(folder / APPLICATIONS)
-        order = replace(order, variables=variables)
+        order = replace(order, variables=variables, shown=shown, written=variation.written)
         finished = run_trial(order, programs=opened.programs, folder=folder, environ=self.environ, stop=stop)
         observation = shortened(finished.observation)
         verdict = verdict_of(observation, asked.spec.failures)
@@ -178,8 +185,8 @@ class Bench:
         )
         return Tried(self._believed(verdict, folder, variation), relative, kept=kept)
 
-    def _hook(self, variables: Mapping[str, str]) -> str:
-        """The path that makes Python load the hook, before what the spec itself puts there."""
+    def _hook(self) -> Path:
+        """The folder that makes Python load the hook, before what the spec itself puts on its path."""
         place = self.evidence / f"hook-{hashlib.sha256(HOOK.read_bytes()).hexdigest()[:8]}"
         place.mkdir(parents=True, exist_ok=True)
         if not (place / "sitecustomize.py").exists():
@@ -187,14 +194,14 @@ class Bench:
             part = place / f"part-{uuid.uuid4().hex}"
             shutil.copyfile(HOOK, part)
             part.replace(place / "sitecustomize.py")
-        return ":".join(part for part in (str(place), variables.get("PYTHONPATH", "")) if part)
+        return place
 
     def _believed(self, verdict: Verdict, folder: Path, variation: Variation) -> Verdict:
         """The verdict, unless nothing was switched: then it is one of the repro as it is, and says nothing here."""
         if not variation.switches:
             return verdict
         try:
-            calls = (folder / SEEN).read_text(encoding="utf-8").split("\n")
+            calls = read_left(folder, SEEN, LONGEST_NOTE).decode("utf-8", "replace").split("\n")
         except OSError:
             calls = []
         if "switched" in calls:

@@ -30,6 +30,7 @@ def _logged(scene: Scene, number: int) -> tuple[str, str]:
         name="logging the code",
         variables={"TORCH_LOGS": LOGS},
         places={"TORCH_LOGS_OUT": str(path)},
+        written=(path.parent,),
         is_kept=path.is_file,
         # torch appends: what a trial that was killed has left is no part of this one.
         clear=lambda: path.unlink(missing_ok=True),

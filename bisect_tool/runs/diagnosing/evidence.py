@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bisect_tool.runs.diagnosing.bisector import restore_state, state_files
 from bisect_tool.runs.diagnosing.code_text import STAGES
+from bisect_tool.trials.left_files import left_files, read_left, write_anew
 
 LOGS = ",".join(STAGES)
 LARGEST_LOG = 64 * 1024 * 1024  # bytes of a log that are looked at
@@ -31,14 +32,14 @@ class Evidence:
     def code_of(self, build: str) -> str:
         """The log of a build; empty when torch wrote none."""
         try:
-            with self.code_log(build).open(encoding="utf-8", errors="replace") as file:
-                return file.read(LARGEST_LOG)
-        except FileNotFoundError:
+            path = self.code_log(build)
+            return read_left(path.parent, path.name, LARGEST_LOG).decode("utf-8", "replace")
+        except OSError:
             return ""
 
     def keep_diff(self, diff: str) -> None:
         """The unified diff, beside the logs."""
-        (self._made("code") / "code.diff").write_text(diff + "\n", encoding="utf-8")
+        write_anew(self._made("code") / "code.diff", diff + "\n")
 
     @property
     def minifier(self) -> Path:
@@ -47,11 +48,11 @@ class Evidence:
 
     def is_minified(self) -> bool:
         """Whether the minifier has had its time."""
-        return (self.minifier / "ended").exists()
+        return "ended" in left_files(self.minifier, "ended")
 
     def note_minified(self) -> None:
         """It has."""
-        (self.minifier / "ended").touch()
+        write_anew(self.minifier / "ended", "")
 
     def launcher(self) -> Path | None:
         """The newest program that torch left to start the minifier with, None when it left none."""
@@ -62,20 +63,22 @@ class Evidence:
         return next((path for path in map(self._newest, _LEFT) if path is not None), None)
 
     def _newest(self, name: str) -> Path | None:
-        found = [path for path in self.minifier.rglob(name) if "checkpoints" not in path.parts]
-        return max(found, key=lambda path: path.stat().st_mtime, default=None)
+        found = [self.minifier / one for one in left_files(self.minifier, name)]
+        found = [path for path in found if path.name == name and "checkpoints" not in path.parts]
+        return max(found, key=lambda path: path.lstat().st_mtime, default=None)
 
     def step_file(self, name: str) -> Path:
         """Where the state after one step of the compiler bisector is kept."""
         return self._made("bisector") / f"{_plain(name)}.json"
 
-    def keep_step(self, name: str, state: Path, applications: Path) -> None:
-        """Keep the bisector's state as a trial left it, and what it wrote about applications."""
+    def keep_step(self, name: str, state: Path, root: Path, applications: Path) -> None:
+        """Keep the bisector's state as a trial left it somewhere in `root`, and what it wrote about applications."""
         path = self.step_file(name)
         with suppress(FileNotFoundError):
-            path.with_suffix(".applications.txt").write_bytes(applications.read_bytes())
+            content = read_left(applications.parent, applications.name, LARGEST_LOG)
+            path.with_suffix(".applications.txt").write_bytes(content)
         part = path.with_suffix(".part")
-        part.write_text(json.dumps(state_files(state), indent=1))
+        part.write_text(json.dumps(state_files(state, root), indent=1))
         part.replace(path)
 
     def applications_of(self, name: str) -> str:
@@ -85,10 +88,10 @@ class Evidence:
         except FileNotFoundError:
             return ""
 
-    def restore_step(self, name: str, state: Path) -> None:
+    def restore_step(self, name: str, state: Path, root: Path) -> None:
         """Put it back, so that the bisector goes on as if the trial had just run."""
         files: Mapping[str, str] = json.loads(self.step_file(name).read_text())
-        restore_state(state, files)
+        restore_state(state, files, root)
 
     def keep_summary(self, text: str) -> None:
         """The diagnosis as JSON."""

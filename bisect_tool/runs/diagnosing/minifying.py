@@ -7,13 +7,16 @@ import uuid
 from pathlib import Path
 
 from bisect_tool.environments.isolation import isolated_environment
+from bisect_tool.environments.sandbox import sandbox_in
 from bisect_tool.reports import events
 from bisect_tool.runs.diagnosing.bench import Variation
 from bisect_tool.runs.diagnosing.ladder import Blamed
 from bisect_tool.runs.diagnosing.naming import UNCOMPILED
 from bisect_tool.runs.diagnosing.scene import Scene
 from bisect_tool.trials.failure import SignatureKind
-from bisect_tool.trials.process import run_process
+from bisect_tool.trials.left_files import write_anew
+from bisect_tool.trials.limits import read_limits
+from bisect_tool.trials.process import run_process, walls_of
 
 TIME = 60.0  # seconds for making the program smaller
 
@@ -31,6 +34,7 @@ def minify(scene: Scene, blamed: Blamed) -> str | None:
             "TORCHDYNAMO_REPRO_LEVEL": "2" if signature.kind is SignatureKind.EXCEPTION else "4",
         },
         places={"TORCH_COMPILE_DEBUG_DIR": str(evidence.minifier)},
+        written=(evidence.minifier,),
         is_kept=evidence.is_minified,
     )
     if not scene.try_one(scene.change.with_, variation).stored:
@@ -44,15 +48,20 @@ def minify(scene: Scene, blamed: Blamed) -> str | None:
 def _run(scene: Scene, launcher: Path) -> None:
     """Let the minifier work for a while; what it has found by then stays in its folder."""
     label, programs = scene.label(scene.change.with_), scene.opened[scene.change.with_].programs
+    environ, sandbox = scene.bench.environ, sandbox_in(scene.bench.environ)
+    walls = None
+    if sandbox is not None:
+        view = sandbox.around(programs, written=(scene.evidence.minifier,), device=scene.device)
+        walls = walls_of(sandbox, view)
     scene.bench.tell(events.Notice(f"{label}: minifying for at most {TIME:.0f} s"))
     with tempfile.TemporaryDirectory(dir=launcher.parent, prefix="caches-", ignore_cleanup_errors=True) as scratch:
         ended = run_process(
             [str(programs / "python"), str(launcher)],
-            environ=isolated_environment(
-                scene.bench.environ, scratch=Path(scratch), programs=programs, device=scene.device
-            ),
+            environ=isolated_environment(environ, scratch=Path(scratch), programs=programs, device=scene.device),
             folder=launcher.parent,
             timeout=TIME,
             mark=uuid.uuid4().hex,
+            limits=read_limits(environ),
+            walls=walls,
         )
-    (launcher.parent / "minifier.log").write_text(ended.output, encoding="utf-8", errors="backslashreplace")
+    write_anew(launcher.parent / "minifier.log", ended.output)

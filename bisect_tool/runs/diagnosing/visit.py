@@ -83,8 +83,13 @@ class Visit:
             return None, 0
         scene = self.scene
         bisection = Bisection(self._judge_step, self._applied, shown)
-        opened, scratch = scene.opened[scene.change.with_], scene.evidence.folder / "driver"
-        return bisection.run(opened, scratch, scene.bench.environ, scene.device), bisection.trials
+        opened = scene.opened[scene.change.with_]
+        return bisection.run(opened, self._scratch, scene.bench.environ, scene.device), bisection.trials
+
+    @property
+    def _scratch(self) -> Path:
+        """The folder of the compiler bisector at work."""
+        return self.scene.evidence.folder / "driver"
 
     def _judge_step(self, asked: Asked, state: Path) -> tuple[Shown, str]:
         """One trial for the bisector, whose state lies in the folder `state`."""
@@ -93,14 +98,15 @@ class Visit:
             name=f"compiler bisector, {name}",
             variables={"BISECT_COMPILER_STEP": name},
             places={"TORCHINDUCTOR_CACHE_DIR": str(state.parent)},
+            written=(self._scratch,),
             records=True,
             is_kept=lambda: evidence.step_file(name).is_file(),
         )
         tried = scene.try_one(scene.change.with_, variation)
         if tried.stored:
-            evidence.restore_step(name, state)
+            evidence.restore_step(name, state, self._scratch)
         else:
-            evidence.keep_step(name, state, scene.bench.cache.root / tried.folder / APPLICATIONS)
+            evidence.keep_step(name, state, self._scratch, scene.bench.cache.root / tried.folder / APPLICATIONS)
         return scene.shown(tried)
 
     def _applied(self, asked: Asked) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol, cast
 
+from bisect_tool.environments.sandbox import ON
 from bisect_tool.errors import SettingError
 from bisect_tool.runs import executors
 
@@ -32,6 +33,9 @@ class Opening:
     settings: Settings
     environ: Mapping[str, str] = field(repr=False)
     tell: Callable[[events.Event], None] = field(repr=False)
+
+
+INSIDE = frozenset({"local"})  # executors whose trials are started by this process, with its sandbox
 
 
 class Place(Protocol):
@@ -78,6 +82,12 @@ def open_place(opening: Opening) -> Place:
             f"there is no executor {name!r}{meant}",
             where=opening.settings.sources["executor"],
             advice=f"executors are {', '.join(names())}",
+        )
+    if opening.settings.sandbox == ON and name not in INSIDE:
+        raise SettingError(
+            f"the executor {name!r} does not pass the sandbox on to its nodes",
+            where=opening.settings.sources["sandbox"],
+            advice="use the executor `local`; or leave `sandbox` off here and set BISECT_SANDBOX=on on every node",
         )
     module = importlib.import_module(f"{executors.__name__}.{name}")
     return cast("Place", module.open_place(opening))

@@ -18,6 +18,7 @@ from bisect_tool.environments.environment import Environments
 from bisect_tool.environments.interpreter import Interpreter, find_interpreter
 from bisect_tool.environments.uv import Uv, find_uv
 from bisect_tool.errors import PythonMissing
+from bisect_tool.runs.confining import confined
 from bisect_tool.runs.gpu_watch import GpuWatch
 from bisect_tool.runs.gpus import Gpu, GpuLost, Nvml, alike, visible
 from bisect_tool.runs.nvml import NoDriver
@@ -50,8 +51,9 @@ class Home:
 @lru_cache(maxsize=1)
 def home() -> Home:
     """The node of this process, read once. Raises `CacheNotWritable`, `SettingError`, `UvMissing`."""
-    environ = node_environ()
+    environ: Mapping[str, str] = node_environ()
     settings = read_settings({}, environ, Path(environ.get("HOME") or Path.home()))
+    environ = confined(settings, environ)
     cache = open_cache(settings.cache)
     return Home(settings, cache, find_uv(cache.uv, environ), environ)
 

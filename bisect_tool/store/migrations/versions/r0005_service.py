@@ -38,6 +38,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_questions"),
         sa.UniqueConstraint("digest", name="uq_questions_digest"),
     )
+    op.create_index("ix_questions_changed", "questions", ["changed"])
     op.create_index("ix_questions_package_changed", "questions", ["package", "changed"])
     op.create_index("ix_questions_repro", "questions", ["repro"])
     op.create_index("ix_questions_run", "questions", ["run"])
@@ -58,9 +59,11 @@ def upgrade() -> None:
         sa.Column("priority", sa.Integer(), nullable=False),
         sa.Column("lane", _text(100), nullable=False),
         sa.Column("host_lane", _text(100)),
+        sa.Column("avoid", sa.Text()),
         sa.Column("owner", _text(100), nullable=False),
         sa.Column("seconds_a_day", sa.Float()),
         sa.Column("used", sa.Float(), nullable=False),
+        sa.Column("forgotten", sa.Integer()),
         sa.Column("queued", sa.Float(), nullable=False),
         sa.Column("not_before", sa.Float(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
@@ -76,7 +79,7 @@ def upgrade() -> None:
         sa.Column("error", sa.JSON()),
         sa.PrimaryKeyConstraint("id", name="pk_jobs"),
     )
-    op.create_index("ix_jobs_owner_started", "jobs", ["owner", "started"])
+    op.create_index("ix_jobs_started", "jobs", ["started"])
     op.create_index("ix_jobs_question", "jobs", ["question"])
     op.create_index("ix_jobs_state_lane", "jobs", ["state", "lane"])
     op.create_table(

@@ -1,0 +1,62 @@
+"""Compiling the Python files of an environment ahead, for trials that may not write into it.
+
+Outside the sandbox the first import of a module leaves its compiled form beside it, for all trials after it. Inside, an
+environment cannot be written: its files are hard links into uv's cache, so that a change in place would be one of every
+environment of that wheel. Without their compiled form, thousands of files would be compiled again by every trial.
+
+No code of the environment runs here: Python's own `compileall` reads the files, without `site` and so without `.pth` files.
+What cannot be compiled is left out, and shows itself when it is imported.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from bisect_tool.environments.sandbox import Sandbox
+from bisect_tool.environments.uv import die_with_parent
+from bisect_tool.stopping import Stop
+
+TIMEOUT = 900.0  # seconds
+_TESTS = r"[/\\](tests?|testing[/\\]_internal)[/\\]"  # files that a repro hardly imports, a third of those of torch
+
+
+def compile_ahead(venv: Path, sandbox: Sandbox, scratch: Path, stop: Stop) -> None:
+    """Compile what is below `venv`, in a sandbox that may write there; `scratch` is a folder for temporary files.
+
+    It may take a minute for torch. Nothing depends on it but how fast trials begin, so that its failures are none. Raises
+    `Cancelled` when `stop` was set.
+    """
+    view = sandbox.around(venv / "bin", written=(venv / "lib", scratch), device="cpu")
+    words = [
+        str(venv / "bin" / "python"),
+        "-I",
+        "-S",
+        "-m",
+        "compileall",
+        "-q",
+        "-j",
+        "0",
+        "-x",
+        _TESTS,
+        str(venv / "lib"),
+    ]
+    variables = {"TMPDIR": str(scratch), "PATH": "/usr/bin:/bin", "HOME": str(scratch)}
+    process = subprocess.Popen(
+        sandbox.command(view, words, variables, "--die-with-parent"),
+        env={},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=die_with_parent,  # noqa: PLW1509  see there
+    )
+    try:
+        with stop.ending(process.kill):
+            process.wait(TIMEOUT)
+    except subprocess.TimeoutExpired:
+        pass  # what is compiled by then is there
+    finally:
+        process.kill()
+        process.wait()
+    stop.check()

@@ -1,0 +1,13 @@
+"""The HTTP API, under `/api/v1`: one file for each kind of thing that can be asked for."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from bisect_tool.service.api import answers, badges, evidence, questions, streams, work
+
+PREFIX = "/api/v1"
+
+router = APIRouter(prefix=PREFIX)
+for part in (questions, answers, streams, evidence, badges, work):
+    router.include_router(part.router)

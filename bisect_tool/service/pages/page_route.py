@@ -1,0 +1,109 @@
+"""How a page answers what goes wrong: with a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+
+from bisect_tool.errors import BisectError, DiskFull, StoreUnreachable
+from bisect_tool.service.access import Anybody, Visitor, needs
+from bisect_tool.service.pages.rendering import render
+from bisect_tool.service.problems import Refused, not_found
+from bisect_tool.service.tokens import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class ShownProblem:
+    """What the page of a problem says; `sign_in`: a token would help."""
+
+    title: str
+    what: str
+    advice: str
+    where: str | None = None
+    sign_in: bool = False
+
+
+class PageRoute(APIRoute):
+    """A route whose refusals are pages. What is a defect of ours goes on to the app, which logs it."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, with what it raises as a page."""
+        handle = super().get_route_handler()
+
+        async def handle_page(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except (Refused, BisectError, RequestValidationError) as error:
+                return problem_page(request, error)
+
+        return handle_page
+
+
+def answer_browsers_with_pages(app: FastAPI) -> None:
+    """Tell a browser with a page that an address leads nowhere; programs are told as before."""
+    before = app.exception_handlers[HTTPException]
+
+    def answer(request: Request, error: Exception) -> Response:
+        is_browser = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
+        if is_browser and isinstance(error, HTTPException) and error.status_code == HTTPStatus.NOT_FOUND:
+            return problem_page(request, not_found("there is no such page", "look for it in the list of questions"))
+        answered = before(request, error)
+        assert isinstance(answered, Response)
+        return answered
+
+    app.add_exception_handler(HTTPException, answer)
+
+
+def problem_page(request: Request, error: Exception) -> Response:
+    """The page that tells what went wrong and what to do next."""
+    status, shown = _explained(error)
+    response = render(request, "problem", status, problem=shown)
+    if isinstance(error, Refused):
+        response.headers.update({name: value for name, value in error.headers.items() if name == "Retry-After"})
+    return response
+
+
+def _explained(error: Exception) -> tuple[int, ShownProblem]:
+    match error:
+        case Refused():
+            title = (
+                "Sign in" if error.status == HTTPStatus.UNAUTHORIZED else HTTPStatus(error.status).phrase.capitalize()
+            )
+            is_unknown = error.status == HTTPStatus.UNAUTHORIZED
+            advice = "Sign in with a token." if is_unknown else _sentence(error.advice)
+            return error.status, ShownProblem(title, _sentence(error.what), advice, error.where, is_unknown)
+        case BisectError():
+            status = 503 if isinstance(error, StoreUnreachable) else 507 if isinstance(error, DiskFull) else 422
+            shown = ShownProblem(
+                HTTPStatus(status).phrase.capitalize(), error.what, _sentence(error.advice), error.where
+            )
+            return status, shown
+        case _:  # an address whose parts are not of their kind leads nowhere
+            return 404, ShownProblem("Not found", "There is no such page.", "Look for it in the list of questions.")
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+
+
+def _remembered(scope: Scope) -> Callable[[Request, Visitor], Visitor]:
+    check = needs(scope)
+
+    def enter(request: Request, visitor: Anybody) -> Visitor:
+        request.state.on_page = visitor  # the page shows who is signed in, also the one that refuses
+        return check(visitor)
+
+    return enter
+
+
+Reader = Annotated[Visitor, Depends(_remembered(Scope.READ))]
+Submitter = Annotated[Visitor, Depends(_remembered(Scope.SUBMIT))]
+Worker = Annotated[Visitor, Depends(_remembered(Scope.WORK))]

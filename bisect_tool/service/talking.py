@@ -1,0 +1,123 @@
+"""The thread of a server that talks: it works off commands, decides what is told, and sends it.
+
+Each server has one, and may be killed at any moment: what it was doing is done by another one, or by itself when it is back.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from bisect_tool.errors import BisectError
+from bisect_tool.service.asking import Asking
+from bisect_tool.service.github.client import GitHubClient
+from bisect_tool.service.github.posting import GitHubSender
+from bisect_tool.service.posts import LeaseOver, Post, PostKind, Posts
+from bisect_tool.service.questions import Questions
+from bisect_tool.service.services import Services
+from bisect_tool.service.talk_settings import TalkSettings
+from bisect_tool.service.telling import Teller
+from bisect_tool.service.webhooks import WebhookSender
+from bisect_tool.stopping import Cancelled, Stop
+from bisect_tool.store.database import Database
+
+POLL = 1.0  # seconds between two looks when nothing is to be done
+AFTER_FAULT = 10.0  # seconds
+_LOG = logging.getLogger("bisect.talking")
+
+
+@dataclass(frozen=True, slots=True)
+class Talker:
+    """Talks for a database."""
+
+    posts: Posts
+    asking: Asking
+    teller: Teller
+    github: GitHubSender
+    webhooks: WebhookSender
+
+    def step(self) -> bool:
+        """Do one thing of each kind; False when there was nothing to do."""
+        was_asked = self.asking.work()
+        was_told = self.teller.tell() > 0
+        post = self.posts.take()
+        if post is not None:
+            self._send(post)
+        return was_asked or was_told or post is not None
+
+    def work(self, stop: Stop) -> None:
+        """Talk until `stop` is set. A fault of ours is logged, and does not end it."""
+        while not stop.is_set:
+            try:
+                pause = 0.0 if self.step() else POLL
+            except (BisectError, SQLAlchemyError) as error:
+                _LOG.warning(
+                    "cannot talk now: %s", error.what if isinstance(error, BisectError) else type(error).__name__
+                )
+                pause = AFTER_FAULT
+            except Cancelled:
+                return
+            except Exception:  # noqa: BLE001 - one post may not silence all others; it is tried again after its lease
+                _LOG.exception("a defect")
+                pause = AFTER_FAULT
+            try:
+                stop.sleep(pause)
+            except Cancelled:
+                return
+
+    def _send(self, post: Post) -> None:
+        try:
+            if post.kind is PostKind.WEBHOOK:
+                self.webhooks.send(post)
+            else:
+                self.github.send(post)
+        except LeaseOver:
+            _LOG.warning("post %d took too long, another server sends it", post.id)
+            return
+        sent = self.posts.get(post.id)
+        if sent is not None:
+            _LOG.info(
+                "post %d (%s): %s", post.id, post.kind, sent.state, extra={"post": post.id, "question": post.question}
+            )
+
+
+@contextmanager
+def voice(services: Services, stop: Stop) -> Iterator[None]:
+    """A thread that talks until `stop`; the end of the block waits for what it is sending."""
+    address = services.hosting.address
+    talker = open_talker(services.database, services.talk, lambda question: f"{address}/q/{question}", pause=stop.sleep)
+    thread = threading.Thread(target=talker.work, args=(stop,), name="talking")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def open_talker(
+    database: Database,
+    settings: TalkSettings,
+    page: Callable[[str], str],
+    *,
+    pause: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.time,
+) -> Talker:
+    """A talker for `database`; `page` gives the address of the page of a question. Asks nobody yet."""
+    posts = Posts(database)
+    teller = Teller(database, settings, page)
+    github = settings.github
+    client = GitHubClient(github.token, github.api, github.login, clock)
+    return Talker(
+        posts,
+        Asking(Questions(database), teller, github.seconds_a_day),
+        teller,
+        GitHubSender(posts, github, client, pause),
+        WebhookSender(posts, settings.targets, settings.may_be_private, clock),
+    )

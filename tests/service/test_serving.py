@@ -1,0 +1,94 @@
+"""A real server on loopback, its workers and its clients, over a toy package from a local index."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+
+import requests
+
+from tests.integration.conftest import Place, failing, history, place
+from tests.rig.server import server
+
+__all__ = ["place"]
+
+
+def test_asked_answered_and_known(place: Place) -> None:
+    place.publish(history(6, failing([3, 4, 5])))
+    spec = place.spec()
+    with server(place.command("serve"), place.environ(), place.root) as served:
+        environ = {"BISECT_SERVER": served.address}
+        first = place.run("submit", spec, "--wait", "--plain", environ=environ)
+        assert first.status == 0, first.err
+        assert "=> " in first.out
+        assert "appeared in 1.3" in first.out
+        assert "  new    queued" in first.err
+        assert "toy-spec: 6 builds of toy (1.0 … 1.5), device cpu" in first.err
+        assert "1.3: repro: failing" in first.err
+        again = place.run("submit", spec, environ=environ)
+        question, word, state, address = again.out.split()
+        assert (word, state, address) == ("known", "answered", f"{served.address}/q/{question}")
+        watched = place.run("watch", address, "--quiet")
+        assert (watched.status, watched.out, watched.err) == (0, first.out, "")
+        badge = requests.get(f"{served.address}/api/v1/questions/{question}/badge.svg", timeout=30)
+        assert "toy: fails since 1.3" in badge.text
+        evidence = requests.get(f"{served.address}/api/v1/questions/{question}/trials/repro/1.3", timeout=30).json()
+        assert {trial["state"] for trial in evidence["trials"]} == {"failing"}
+        log = requests.get(served.address + evidence["trials"][0]["log"], timeout=30)
+        assert "RuntimeError: gradient is all zero" in log.text
+        assert served.stop() == 0
+    about = [json.loads(line) for line in served.log]
+    assert {line["logger"] for line in about} == {"bisect.service"}
+    assert sum(line["message"] == "request" for line in about) > 5
+
+
+def test_a_second_server_on_the_same_port_says_so(place: Place) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = place.run("serve", "--port", str(port))
+    assert ran.status == 52
+    assert f"the port {port} is taken, perhaps by another `bisect serve`" in ran.err
+
+
+def test_who_is_not_let_in(place: Place) -> None:
+    ran = place.run("serve", "--host", "0.0.0.0", "--port", "0")
+    assert (ran.status, "there are no tokens yet" in ran.err) == (18, True)
+
+
+def test_with_tokens(place: Place) -> None:
+    token = place.run("token", "create", "ann", "--days", "1").out.strip()
+    listed = place.run("token", "list").out.split()
+    assert listed[:4] == ["ann", "read", "submit", "until"]
+    assert token.rpartition("_")[2] not in " ".join(listed)
+    spec = place.spec()
+    with server(place.command("serve", "--workers", "0"), place.environ(), place.root) as served:
+        words = ("submit", spec, "--server", served.address)
+        refused = place.run(*words)
+        assert (refused.status, "this needs a token with the scope `submit`" in refused.err) == (51, True)
+        assert place.run(*words, environ={"BISECT_TOKEN": token}).status == 0
+        place.run("token", "revoke", "ann")
+        assert place.run(*words, environ={"BISECT_TOKEN": token}).status == 51
+        assert served.stop(signal.SIGINT) == 0
+    assert not any(token in line for line in served.log)
+
+
+def test_a_mistake_is_told_before_anything_is_sent(place: Place) -> None:
+    spec = place.spec(timeout=-1)
+    ran = place.run("submit", spec, "--server", "http://127.0.0.1:9")
+    assert (ran.status, "timeout: found" in ran.err) == (10, True)
+    assert place.run("submit", place.spec()).status == 2
+    assert place.run("watch", "nonsense").status == 2
+
+
+def test_a_server_that_stops_tells_its_streams(place: Place) -> None:
+    """The stream ends with a word, at once, and the exit is clean."""
+    with server(place.command("serve", "--workers", "0"), place.environ(), place.root) as served:
+        spec = place.spec().read_text()
+        body = {"spec": spec, "files": [{"path": "repro.py", "text": "import toy"}]}
+        asked = requests.post(f"{served.address}/api/v1/questions", json=body, timeout=30).json()["question"]["id"]
+        stream = requests.get(f"{served.address}/api/v1/questions/{asked}/events", stream=True, timeout=30)
+        lines = stream.iter_lines(decode_unicode=True)
+        assert next(line for line in lines if line.startswith("data"))
+        assert served.stop() == 0
+        assert [line for line in lines if line] == ["event: stopping", "data: {}"]
