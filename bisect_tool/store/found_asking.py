@@ -48,8 +48,14 @@ class FoundRow:
     title: str
     finished: bool
     ended: str
-    words: frozenset[str]
-    entry: Mapping[str, Any]
+    words: str
+    json: str
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """What the report says; read only of rows that are shown, because that takes longer than finding them."""
+        found: dict[str, Any] = json.loads(self.json)
+        return found
 
 
 def newest_of(asker: Asker, column: str, keys: Collection[str], most: int) -> dict[str, list[FoundRow]]:
@@ -135,7 +141,7 @@ def _newest(asker: Asker, what: tuple[str, str, str, str], keys: Collection[str]
 def _row(row: Sequence[Any]) -> FoundRow:
     number, question, run, repro, spec, package, device, identity, failure, title, finished, ended, words, entry = row
     names = question, run, repro, spec, package, device, identity, failure, title
-    return FoundRow(number, *names, bool(finished), ended, frozenset(words.split(" ")), json.loads(entry))
+    return FoundRow(number, *names, bool(finished), ended, words, entry)
 
 
 def names_of(values: Mapping[str, object]) -> str:
