@@ -20,7 +20,7 @@ from bisect_tool.service.services import Services
 
 SUBMITTING = 8  # submissions that are read and stored at a time, in one process
 # The rooms of routes, in the order in which an address is looked for.
-ROUTERS = (api.router, probes.router, receiving.router, told.router, pages.router)
+ROUTERS = (api.router, probes.router, receiving.router, told.router)
 _LOG = logging.getLogger("bisect.service")
 
 
@@ -37,7 +37,7 @@ def make_app(services: Services, rates: Rates | None = None) -> FastAPI:
     # A burst of submissions leaves threads for whoever reads, and takes turns: SQLite lets one write, and is not fair to many.
     app.state.submitting = CapacityLimiter(SUBMITTING if services.database.is_server else 1)
     add_handlers(app)
-    pages.answer_browsers_with_pages(app)
+    pages.add_pages(app)
     _guard(app, services, metrics)
     return app
 
