@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 
+import pytest
 import requests
+from click.testing import CliRunner, Result
 
+from bisect_tool.cli import cli
+from bisect_tool.errors import PortTaken, SpecError
 from bisect_tool.service.question import JobState
 from bisect_tool.service.questions import Questions
+from bisect_tool.service.serving import listen
 from bisect_tool.store.address import file_address
 from bisect_tool.store.results import open_results
 from tests.integration.conftest import Place, failing, history, place
@@ -50,17 +54,13 @@ def test_asked_answered_and_known(place: Place) -> None:
     assert sum(line["message"] == "request" for line in about) > 5
 
 
-def test_a_second_server_on_the_same_port_says_so(place: Place) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        ran = place.run("serve", "--port", str(port))
-    assert ran.status == 52
-    assert f"the port {port} is taken, perhaps by another `bisect serve`" in ran.err
-
-
-def test_who_is_not_let_in(place: Place) -> None:
-    ran = place.run("serve", "--host", "0.0.0.0", "--port", "0")
-    assert (ran.status, "there are no tokens yet" in ran.err) == (18, True)
+def test_a_second_server_on_the_same_port_says_so() -> None:
+    with closing(listen("127.0.0.1", 0)) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(PortTaken, match=f"the port {port} is taken, perhaps by another `bisect serve`"):
+            listen("127.0.0.1", port)
+    with pytest.raises(PortTaken, match="nobody can listen there"):
+        listen("192.0.2.1", 0)
 
 
 def test_with_tokens(place: Place) -> None:
@@ -80,12 +80,19 @@ def test_with_tokens(place: Place) -> None:
     assert not any(token in line for line in served.log)
 
 
-def test_a_mistake_is_told_before_anything_is_sent(place: Place) -> None:
-    spec = place.spec(timeout=-1)
-    ran = place.run("submit", spec, "--server", "http://127.0.0.1:9")
-    assert (ran.status, "timeout: found" in ran.err) == (10, True)
-    assert place.run("submit", place.spec()).status == 2
-    assert place.run("watch", "nonsense").status == 2
+def test_a_mistake_is_told_before_anything_is_sent(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BISECT_SERVER", raising=False)
+    monkeypatch.setenv("HOME", str(place.root))
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(cli, words)
+
+    mistaken = run("submit", str(place.spec(timeout=-1)), "--server", "http://127.0.0.1:9")
+    assert isinstance(mistaken.exception, SpecError)
+    assert "timeout: found" in str(mistaken.exception)
+    nowhere = run("submit", str(place.spec()))
+    assert (nowhere.exit_code, "No server: name it with --server" in nowhere.output) == (2, True)
+    assert (run("watch", "nonsense").exit_code, run("watch", "q0123456789abcdef0123").exit_code) == (2, 2)
 
 
 def test_a_server_that_stops_tells_its_streams_and_gives_work_back(place: Place) -> None:

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from bisect_tool.service.api import (
-    accuracy,
-    answers,
-    badges,
-    builds,
-    evidence,
-    lookups,
-    questions,
-    streams,
-    watches,
-    work,
-)
+from bisect_tool.service.api import answers, badges, evidence, lookups, questions, streams, watches, work
 
 PREFIX = "/api/v1"
 
 router = APIRouter(prefix=PREFIX)
-for part in (questions, lookups, answers, streams, evidence, badges, builds, watches, work, accuracy):
+for part in (questions, lookups, answers, streams, evidence, badges, watches, work):
     router.include_router(part.router)
