@@ -54,6 +54,10 @@ class Stage:
         """Somebody wants it worked on again."""
         return self.queue.add(question.id, purpose, Asker("ann"))
 
+    def retry(self) -> None:
+        """Somebody wants the question of the first command answered again."""
+        self.questions.retry(self.commands()[0]["question"], Asker("ann"), fresh=True)
+
     def taken(self) -> Taken:
         """A worker takes the next job."""
         taken = self.queue.take("worker", ("cpu", "any"))
@@ -108,7 +112,5 @@ class Stage:
 
 def talk_settings(github: FakeGitHub, *targets: Target, **more: Any) -> TalkSettings:
     """Settings that post; `more` are fields of `GitHubSettings`."""
-    usual = GitHubSettings(
-        token=TOKEN, posts=True, repositories=frozenset({REPOSITORY}), secret=SECRET, api=github.url
-    )
+    usual = GitHubSettings(token=TOKEN, posts=True, repositories=frozenset({REPOSITORY}), secret=SECRET, api=github.url)
     return TalkSettings(replace(usual, **more), targets, may_be_private=True)
