@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -22,7 +23,7 @@ from bisect_tool.service.github.credentials import AppCredentials, TokenCredenti
 from bisect_tool.service.github.posting import KINDS, GitHubSender
 from bisect_tool.service.posts import LeaseOver, Post, PostKind, Posts
 from bisect_tool.service.questions import Questions
-from bisect_tool.service.services import Services
+from bisect_tool.service.services import Services, is_loopback
 from bisect_tool.service.talk_settings import TalkSettings
 from bisect_tool.service.telling import Teller
 from bisect_tool.service.webhooks import WebhookSender
@@ -105,6 +106,8 @@ def voice(services: Services, stop: Stop) -> Iterator[None]:
     it arrived.
     """
     address = services.hosting.address
+    if services.talk.github.posts and is_loopback(urlsplit(address).hostname or ""):
+        _LOG.warning("comments will link to %s, which nobody else reaches: say --address", address)
     talker = open_talker(services.database, services.talk, lambda question: f"{address}/q/{question}", pause=stop.sleep)
     threads = [
         threading.Thread(target=work, args=(step, stop), name=f"talking {number}", daemon=True)

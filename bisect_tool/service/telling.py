@@ -25,7 +25,7 @@ from bisect_tool.service.github.posting import EDITED
 from bisect_tool.service.github.wording import Circumstances, why_not_told
 from bisect_tool.service.happenings import Ended, happened
 from bisect_tool.service.job_rows import JOBS, OPEN, QUESTIONS, job_of, question_of
-from bisect_tool.service.posts import DAY, NewPost, PostKind, Posts, key_of
+from bisect_tool.service.posts import DAY, NewPost, PostKind, Posts, PostState, key_of
 from bisect_tool.service.question import ANSWERING, Job, JobState, Purpose, Question
 from bisect_tool.service.talk_settings import TalkSettings
 from bisect_tool.store import tables
@@ -73,10 +73,13 @@ class Teller:
         return len(found)
 
     def posts_on(self, question: Question, on: AskedOn) -> list[NewPost]:
-        """What is to be said to somebody whose question has been worked on already; nothing while it is."""
+        """What is to be said to somebody whose question has been worked on already; nothing while it is.
+
+        A comment that was deleted is not written again; but whoever asks again is answered.
+        """
         if any(job.state in OPEN for job in self._jobs(question.id)):
             return []
-        return [*self._said(question, on)]
+        return [_as_reply(post, on) if self._was_left(post) else post for post in self._said(question, on)]
 
     def put(self, connection: Connection, new: Sequence[NewPost]) -> None:
         """Put posts into the outbox, within a transaction; a comment that was left to others is followed by another one."""
@@ -184,6 +187,16 @@ class Teller:
 
         return self.database.read(gist)
 
+    def _was_left(self, post: NewPost) -> bool:
+        """Whether what was said before is gone, and will not be said again by itself."""
+
+        def is_left(connection: Connection) -> bool:
+            outbox = Posts(self.database)
+            before = outbox.at(connection, outbox.present_key(connection, post.key))
+            return before is not None and before.state is PostState.LEFT
+
+        return self.database.read(is_left)
+
     def _no_answer(self, question: Question, around: Circumstances, job: Job | None) -> str:
         last = job or next(iter(reversed([one for one in self._jobs(question.id) if one.purpose in ANSWERING])), None)
         if last is not None and last.state is JobState.CANCELLED:
@@ -228,6 +241,10 @@ class Teller:
             return None if found is None else Report.model_validate(found)
         except ValidationError:
             return None
+
+
+def _as_reply(post: NewPost, on: AskedOn) -> NewPost:
+    return replace(post, key=key_of("reply", on.comment), kind=PostKind.REPLY)
 
 
 def asked_on(row: dict[str, Any]) -> AskedOn:

@@ -54,6 +54,10 @@ class Stage:
         """Somebody wants it worked on again."""
         return self.queue.add(question.id, purpose, Asker("ann"))
 
+    def retry(self) -> None:
+        """Somebody wants the question of the first command answered again."""
+        self.questions.retry(self.commands()[0]["question"], Asker("ann"), fresh=True)
+
     def taken(self) -> Taken:
         """A worker takes the next job."""
         taken = self.queue.take("worker", ("cpu", "any"))
