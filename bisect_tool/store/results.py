@@ -24,6 +24,7 @@ from bisect_tool.store.logs import SharedLogs
 from bisect_tool.store.outbox import Outbox
 from bisect_tool.store.records import (
     COLUMNS,
+    REVIEW,
     JsonText,
     StoredRun,
     StoredTrial,
@@ -198,7 +199,8 @@ class Results:
 
         def keep_report(connection: Connection) -> None:
             connection.execute(ended)
-            index_report(connection, run, values, at)
+            if outcome != REVIEW:
+                index_report(connection, run, values, at)
 
         self.database.write(keep_report)
 

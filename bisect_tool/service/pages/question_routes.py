@@ -16,6 +16,7 @@ from bisect_tool.service.api.answers import PAGE_POLICY
 from bisect_tool.service.api.evidence import evidence_of
 from bisect_tool.service.api.words import PLAIN, Asked
 from bisect_tool.service.pages import forgery, reading
+from bisect_tool.service.pages.history_routes import history_of
 from bisect_tool.service.pages.page_route import PageRoute, Reader, Worker
 from bisect_tool.service.pages.question_list import Wanted, question_list
 from bisect_tool.service.pages.question_page import QuestionPage, question_page
@@ -60,8 +61,10 @@ def show_question(request: Request, services: Here, visitor: Reader, question: A
     body = reading.report_body(question, report) if report else None
     standing = reading.standing_of(services, question, request.app.state.following)
     files = services.questions.files(question.id)
-    shown = question_page(standing, files, body, may_work=visitor.may(Scope.WORK))
-    return render(request, "question", shown=shown, **(dict(body.values) if body else {}))
+    may_work = visitor.may(Scope.WORK)
+    shown = question_page(standing, files, body, may_work=may_work)
+    history = history_of(services, question.id, may_work=may_work)
+    return render(request, "question", shown=shown, history=history, **(dict(body.values) if body else {}))
 
 
 @router.get("/q/{question}/live")
