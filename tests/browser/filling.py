@@ -89,7 +89,7 @@ def answered(services: Services, name: str, title: str, report: Report, worker: 
 
 def answer(services: Services, work: Taken, report: Report) -> None:
     """End a job with a report."""
-    run = f"run-{work.job.id}"
+    run = f"{work.job.id:032x}"
     question = services.questions.get(work.job.question)
     assert question is not None
     services.results.start_run(run, spec=question.name, repro=question.repro, package=question.package)
@@ -225,7 +225,7 @@ def fill_reviews(services: Services, questions: Mapping[str, Question]) -> None:
         check = {"case": "inductor", "name": "zero-grad", "kind": kind, "without": "2.11.0", "with_": "2.12.0",
                  "verdict": verdict, "note": "zero-grad shows on 2.11.0 as well" if verdict == "differs" else ""}  # fmt: skip
         rows.append({
-            "question": questions[name].id, "job": 1000 + number, "of_run": f"run-{number}", "picked": start,
+            "question": questions[name].id, "job": 1000 + number, "of_run": f"{1000 + number:032x}", "picked": start,
             "ended": start + number * week / 10, "verdict": verdict, "detail": {"checks": [check]},
         })  # fmt: skip
     _insert(services, tables.reviews, rows)

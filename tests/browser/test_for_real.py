@@ -34,7 +34,7 @@ def test_asked_in_a_browser_answered_and_shown_with_its_evidence(browser: Browse
         page.get_by_label("Script", exact=True).fill(SCRIPT)
         page.get_by_role("button", name="Ask", exact=True).click()
         # The page loads itself anew once the answer is there.
-        expect(page.get_by_role("heading", name="Answer")).to_be_visible(timeout=2 * MINUTE)
+        expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible(timeout=2 * MINUTE)
         expect(page.locator(".answer")).to_contain_text("appeared in 1.3")
         page.get_by_role("row", name="with 1.3").get_by_role("link", name="log").first.click()
         expect(page.get_by_role("region", name="What trial 1 printed")).to_contain_text(

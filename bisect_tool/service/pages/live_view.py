@@ -74,7 +74,10 @@ class LiveFailure:
 
 @dataclass(frozen=True, slots=True)
 class LiveView:
-    """What is known of a run. `picture` is SVG, empty before the builds are known; `doing` says what goes on now."""
+    """What is known of a run, up to the event `last`.
+
+    `picture` is SVG, empty before the builds are known; `doing` says what goes on now.
+    """
 
     doing: tuple[str, ...]
     picture: Markup = field(default_factory=Markup)
@@ -82,6 +85,7 @@ class LiveView:
     failures: tuple[LiveFailure, ...] = ()
     left: tuple[str, ...] = ()
     lines: tuple[LogLine, ...] = ()
+    last: int = 0
 
 
 @dataclass(slots=True)
@@ -142,7 +146,7 @@ def view_of(followed: Followed, now: float) -> LiveView:
     doing = _doing(followed.watched, now)
     lines = tuple(followed.lines)
     if not followed.watched.questions:
-        return LiveView(doing, lines=lines)
+        return LiveView(doing, lines=lines, last=followed.last)
     question = followed.watched.questions[-1]
     report = _sketch(question, followed)
     letters, names = timeline.letters(report), timeline.names(report)
@@ -153,6 +157,7 @@ def view_of(followed: Followed, now: float) -> LiveView:
         failures=tuple(LiveFailure(letters[id_], names[id_], failure_class(letters, id_)) for id_ in letters),
         left=tuple(_left(question)),
         lines=lines,
+        last=followed.last,
     )
 
 

@@ -96,8 +96,8 @@ class QuestionPage:
 
     @property
     def events_address(self) -> str:
-        """Where the stream of its events is."""
-        return f"/api/v1/questions/{self.id}/events"
+        """Where the stream of its events is, from behind those that are shown."""
+        return f"/api/v1/questions/{self.id}/events?after={self.live.last if self.live else 0}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,6 @@ function follow(place) {
   const source = new EventSource(place.dataset.events);
   source.onopen = look;
   source.onmessage = look;
-  for (const kind of (place.dataset.kinds || "").split(" ").filter(Boolean)) source.addEventListener(kind, look);
   addEventListener("pagehide", () => source.close());
 }
 
