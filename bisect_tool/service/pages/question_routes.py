@@ -50,7 +50,8 @@ def show_questions(
     wanted = Wanted(text, chosen, package, owner, before if _PLACE.match(before) else "")
     found = services.questions.find(wanted.filter)
     summaries = reading.summaries(services.database, found.questions)
-    return render(request, "questions", shown=question_list(wanted, found, summaries))
+    known = reading.known(services, wanted, found)
+    return render(request, "questions", shown=question_list(wanted, found, summaries), known=known)
 
 
 @router.get("/q/{question}")
@@ -58,7 +59,7 @@ def show_question(request: Request, services: Here, visitor: Reader, question: A
     """One question: how it stands, its answer, what was asked."""
     report = reading.report_at(services, question)
     body = reading.report_body(question, report) if report else None
-    standing = reading.standing_of(services, question)
+    standing = reading.standing_of(services, question, request.app.state.following)
     files = services.questions.files(question.id)
     may_work = visitor.may(Scope.WORK)
     shown = question_page(standing, files, body, may_work=may_work)
@@ -69,7 +70,7 @@ def show_question(request: Request, services: Here, visitor: Reader, question: A
 @router.get("/q/{question}/live")
 def show_live(request: Request, services: Here, _visitor: Reader, question: Asked) -> Response:
     """The part of the page that changes while it is worked on; 205 once the whole page is another one."""
-    standing = reading.standing_of(services, question)
+    standing = reading.standing_of(services, question, request.app.state.following)
     shown: QuestionPage = question_page(standing, (), None, may_work=False)
     if not shown.is_live:
         return Response(status_code=205, headers=HEADERS)
