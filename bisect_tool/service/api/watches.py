@@ -1,32 +1,26 @@
-"""Watches: what was answered when, what is watched, builds day by day, how often answers are found again."""
+"""Watches: what was answered when, what casts doubt on it, and whether a question is asked again for new builds."""
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from bisect_tool.builds.channel import names
 from bisect_tool.service.access import Here, Reader, Worker
-from bisect_tool.service.accuracy import read_accuracy
 from bisect_tool.service.answer_news import News
 from bisect_tool.service.answers import Answer, Answers
 from bisect_tool.service.api.models import Given
 from bisect_tool.service.api.words import Asked, problems
-from bisect_tool.service.calendar import Standing, read_calendar, read_streams
 from bisect_tool.service.problems import not_found
 from bisect_tool.service.question import Purpose
 from bisect_tool.service.recheck import Kind, Verdict
 from bisect_tool.service.reviews import Review, Reviews
 from bisect_tool.service.services import Services
 from bisect_tool.service.watches import DAY, Watches, WatchRules
-from bisect_tool.spec.model import NAME
 
 router = APIRouter(tags=["watches"])
-MONTH = timedelta(days=30)
-MOST_DAYS = 400
 
 
 def _moment(seconds: object) -> object:
@@ -104,118 +98,6 @@ class WatchChoice(Given):
     watch: bool | None
 
 
-class PrecisionShown(_Shown):
-    """Of `same` + `differs` the share of `same`, with the bounds that hold it with 95 %; the others do not count."""
-
-    same: int
-    differs: int
-    no_answer: int
-    replaced: int
-    share: float | None
-    low: float
-    high: float
-
-
-class ReviewShown(_Shown):
-    """An old answer that was run again."""
-
-    question: str
-    name: str
-    package: str
-    at: Moment
-    verdict: Verdict
-    is_doubted: bool
-    checks: list[CheckShown]
-
-
-class CoverageShown(_Shown):
-    """How many questions have an answer, and why the others have none."""
-
-    asked: int
-    answered: int
-    share: float | None
-    outcomes: dict[str, int]
-    why_not: dict[str, int]
-
-
-class AccuracyShown(_Shown):
-    """How often the answers of this service were found again; see docs/watches.md for what that does not say."""
-
-    answers: PrecisionShown
-    changes: PrecisionShown
-    kinds: dict[str, PrecisionShown]
-    packages: dict[str, PrecisionShown]
-    weeks: dict[str, PrecisionShown]
-    coverage: CoverageShown
-    doubted: list[ReviewShown]
-    last: list[ReviewShown]
-
-
-class StreamShown(_Shown):
-    """A package on a channel; `polled` is when it was last looked at, `error` why nobody answered then."""
-
-    package: str
-    channel: str
-    newest: str | None
-    polled: Moment | None
-    error: str | None
-    source: str | None
-
-
-class StreamList(_Shown):
-    """Every package and channel of which something is known."""
-
-    streams: list[StreamShown]
-
-
-class UseShown(_Shown):
-    """A question whose answer looked at a build, and what it found there."""
-
-    question: str
-    name: str
-    state: str
-    reason: str | None
-
-
-class BuildShown(_Shown):
-    """A build: `status` listed, hidden, gone or used; `faults` say why it cannot be used."""
-
-    build: str
-    status: str
-    variant: str | None
-    size: int | None
-    replaced: int
-    is_broken: bool
-    faults: list[str]
-    uses: list[UseShown]
-
-
-class MissingShown(_Shown):
-    """A version that is no build, and why."""
-
-    version: str
-    reason: str
-
-
-class DayShown(_Shown):
-    """One day."""
-
-    day: date
-    standing: Standing
-    builds: list[BuildShown]
-    left_out: Annotated[list[MissingShown], BeforeValidator(lambda pairs: [_missing(one) for one in pairs])]
-
-
-class CalendarShown(_Shown):
-    """The builds of a package on a channel, day by day, from what the service has seen."""
-
-    stream: StreamShown
-    first: date
-    last: date
-    days: list[DayShown]
-    undated: list[BuildShown]
-
-
 @router.get("/questions/{question}/history", responses=problems(404))
 def get_history(question: Asked, services: Here, _: Reader) -> HistoryShown:
     """What was answered when. Earlier reports stay: each run names the report that it ended with."""
@@ -248,39 +130,6 @@ def set_watch(question: Asked, services: Here, _: Worker, choice: WatchChoice) -
     return WatchShown.model_validate(watches_of(services).choose(question.id, is_watched=choice.watch))
 
 
-@router.get("/accuracy", responses=problems())
-def get_accuracy(
-    services: Here, _: Reader, last: Annotated[int, Query(ge=0, le=1000, description="How many reviews.")] = 50
-) -> AccuracyShown:
-    """How often old answers were found again, and how many questions have an answer."""
-    return AccuracyShown.model_validate(read_accuracy(services.database, last=last))
-
-
-@router.get("/builds", responses=problems())
-def list_streams(services: Here, _: Reader) -> StreamList:
-    """The packages and channels that there is a calendar of."""
-    return StreamList(streams=[StreamShown.model_validate(one) for one in read_streams(services.database)])
-
-
-@router.get("/builds/{channel}/{package}", responses=problems(404))
-def get_calendar(
-    services: Here,
-    _: Reader,
-    channel: Annotated[str, Path(pattern=NAME)],
-    package: Annotated[str, Path(pattern=NAME)],
-    first: Annotated[date | None, Query(description="The first day; left out: 30 days before the last.")] = None,
-    last: Annotated[date | None, Query(description="The last day; left out: today.")] = None,
-) -> CalendarShown:
-    """The builds of a package day by day; at most 400 days. Nothing is asked of the channel for it."""
-    if channel not in names():
-        raise not_found(f"there is no channel {channel}")
-    end = last or datetime.fromtimestamp(services.clock(), UTC).date()
-    reach = timedelta(days=MOST_DAYS - 1)
-    earliest = end - reach if end - date.min > reach else date.min
-    begin = max(first, earliest) if first is not None else max(earliest, end - min(MONTH, end - date.min))
-    return CalendarShown.model_validate(read_calendar(services.database, package, channel, begin, end))
-
-
 def watches_of(services: Services) -> Watches:
     """The watches with the settings of the server."""
     settings = services.settings
@@ -307,7 +156,3 @@ def shown_doubt(review: Review | None) -> DoubtShown | None:
 def _shown_news(one: News) -> NewsShown:
     details = one.model_dump(mode="json", exclude={"event"})
     return NewsShown(event=one.event, sentence=one.sentence, details=details)
-
-
-def _missing(one: object) -> object:
-    return {"version": one[0], "reason": one[1]} if isinstance(one, tuple) else one
