@@ -20,6 +20,16 @@ def rows(case: CasePart, names: Mapping[str, str], log_of: Callable[[str, str, s
 
 
 def _row(case: str, entry: Entry, names: Mapping[str, str], log_of: Callable[[str, str, str], str]) -> str:
+    if (
+        entry.state == "not tried"
+        and entry.duration_s is None
+        and not (entry.failures or entry.reason or entry.trials or entry.log)
+    ):
+        # As below, for the hundreds of which there is nothing to tell.
+        return (
+            f"      <tr><td><code>{escape(entry.build)}</code></td><td>{escape((entry.date or '')[:10])}</td>\n"
+            "      <td>not tried</td>\n      <td></td><td></td>\n      <td></td></tr>"
+        )
     link = f'<a href="{escape(log_of(case, entry.build, entry.log))}">log</a>' if entry.log else ""
     seconds = f"{entry.duration_s:.1f}" if entry.duration_s is not None else ""
     return (

@@ -29,6 +29,7 @@ class Readiness:
 
     environments: Environments
     clock: Callable[[], int] = time.time_ns
+    _folder: str = ""
     _stamp: int = -1
     _generation: int = 0
     _here: frozenset[str] = frozenset()
@@ -36,6 +37,9 @@ class Readiness:
     _made: dict[object, tuple[Survey, tuple[str, ...]]] = field(default_factory=dict)
     _equal: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     _places: dict[int, tuple[tuple[str, ...], dict[str, tuple[int, ...]]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._folder = str(self.environments.cache.environments)
 
     def row_of(self, survey: Survey) -> tuple[str, ...]:
         """The digest of the environment of each build; one object for equal rows, which are compared all the time."""
@@ -90,16 +94,15 @@ class Readiness:
         return kept.ready
 
     def _look(self) -> None:
-        folder = self.environments.cache.environments
         try:  # asked for each question in each decision: nothing around the call
-            stamp = os.stat(folder).st_mtime_ns  # noqa: PTH116
+            stamp = os.stat(self._folder).st_mtime_ns  # noqa: PTH116
         except OSError:
             stamp = -1
         if stamp == self._stamp:
             return
         names: list[str] = []
         with suppress(OSError):
-            names = os.listdir(folder)  # noqa: PTH208  names alone, some thousand of them
+            names = os.listdir(self._folder)  # noqa: PTH208  names alone, some thousand of them
         self._here = frozenset(name.rpartition("-")[2] for name in names)
         self._generation += 1
         self._stamp = stamp if self.clock() - stamp > UNSURE else -1

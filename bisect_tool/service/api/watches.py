@@ -1,4 +1,4 @@
-"""Watches: what was answered when, what casts doubt on it, and whether a question is asked again for new builds."""
+"""Watches: what was answered when, and what is watched."""
 
 from __future__ import annotations
 

@@ -64,7 +64,23 @@ def test_an_answer_in_doubt_is_in_the_accuracy(at: Scene, client: TestClient) ->
     told = client.get(f"{API}/accuracy").json()
     assert (told["answers"]["differs"], told["answers"]["share"]) == (1, 0.0)
     assert [one["question"] for one in told["doubted"]] == [question]
+    assert (told["last"][0]["verdict"], told["last"][0]["is_doubted"]) == ("differs", True)
     doubt = client.get(f"{API}/questions/{question}/history").json()["doubt"]
-    (check,) = doubt["checks"]
-    assert (doubt["verdict"], check["with"], check["without"]) == ("differs", "1.1", "1.0")
-    assert check["note"] == "1.1: pass, the answer rests on failing (=zero-grad)"
+    assert (doubt["verdict"], doubt["checks"][0]["note"]) == (
+        "differs",
+        "1.1: pass, the answer rests on failing (=zero-grad)",
+    )
+
+
+def test_the_builds_day_by_day(at: Scene, client: TestClient) -> None:
+    question = at.answered(answer("✓A?", channel="nightly"))
+    Answers(at.database).take_in()
+    assert [one["package"] for one in client.get(f"{API}/streams").json()["streams"]] == ["toy"]
+    wanted = {"package": "toy", "first": "2026-01-02", "last": "2026-01-04"}
+    told = client.get(f"{API}/builds", params=wanted).json()
+    assert [(day["day"], day["standing"]) for day in told["days"]] == [
+        ("2026-01-02", "there"),
+        ("2026-01-03", "there"),
+        ("2026-01-04", "none"),
+    ]
+    assert told["days"][0]["builds"][0]["uses"][0]["question"] == question
