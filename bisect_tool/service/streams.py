@@ -6,16 +6,16 @@ A stream is a package on a channel, for one kind of machine and one Python. Time
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, and_, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bisect_tool.builds.build import Build, LeftOut, LeftOutBecause, Listing, Machine, Wanted
-from bisect_tool.builds.channel import open_channel
+from bisect_tool.builds.channel import Channel, open_channel
 from bisect_tool.builds.fitting import target_for
 from bisect_tool.runs.surveying import NIGHTLY
 from bisect_tool.runs.workshop import Workshop
@@ -63,7 +63,14 @@ class Seen:
     gone: tuple[str, ...]
 
 
-Look = Callable[[StreamKey], Listing]
+class Look(Protocol):
+    """Looks at streams. Both raise what channels raise."""
+
+    def listing(self, key: StreamKey) -> Listing:
+        """The builds of a stream as they are now."""
+
+    def size(self, key: StreamKey, build: Build) -> int | None:
+        """How many bytes a build has, where the listing does not say so; one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,18 @@ class Streams:
 
         return self.database.write(change)
 
+    def measured(self, stream: Stream, sizes: Mapping[str, int]) -> None:
+        """Keep the sizes of builds, by their labels."""
+        table = listed_builds
+
+        def change(connection: Connection) -> None:
+            for build, size in sizes.items():
+                where = (table.c.stream == stream.id, table.c.build == build)
+                connection.execute(update(table).where(*where).values(size=size))
+
+        if sizes:
+            self.database.write(change)
+
     def failed(self, stream: Stream, why: str, pause: float) -> None:
         """Note that nobody answered; the next look is in `pause` seconds."""
         now = self.database.now()
@@ -120,18 +139,27 @@ class Streams:
         )
 
 
-def look_with(workshop: Workshop, today: Callable[[], date] = lambda: datetime.now(UTC).date()) -> Look:
-    """Looks at streams as runs do: with the settings and the memory of the cache, which say what is asked again when."""
+@dataclass(frozen=True, slots=True)
+class ChannelLook:
+    """Looks as runs do: with the settings and the memory of the cache, which say what is asked again when."""
 
-    def look(key: StreamKey) -> Listing:
-        channel = open_channel(key.channel, workshop.means().access)
+    workshop: Workshop
+    today: Callable[[], date] = lambda: datetime.now(UTC).date()
+
+    def listing(self, key: StreamKey) -> Listing:
+        """The listing of the channel; of nightlies that of the last days."""
         python = key.python or platform.python_version()
-        since = (today() - LOOKS_BACK).isoformat() if key.channel == NIGHTLY else None
+        since = (self.today() - LOOKS_BACK).isoformat() if key.channel == NIGHTLY else None
         machine = Machine(key.device)
         wanted = Wanted(key.package, target_for(python), variant=key.variant, from_=since, machine=machine)
-        return channel.listing(wanted)
+        return self._channel(key).listing(wanted)
 
-    return look
+    def size(self, key: StreamKey, build: Build) -> int | None:
+        """The size of the file as its place has it."""
+        return self._channel(key).current(build).size
+
+    def _channel(self, key: StreamKey) -> Channel:
+        return open_channel(key.channel, self.workshop.means().access)
 
 
 def _stream(row: Any) -> Stream:
@@ -181,6 +209,7 @@ def _compare(connection: Connection, stream: int, rows: dict[str, dict[str, Any]
         fresh += [build] if before.status in {LEFT_OUT, GONE} and row["status"] != LEFT_OUT else []
         if is_other or any(getattr(before, name) != value for name, value in row.items()):
             kept = {**row, "identity": row["identity"] or before.identity, "replaced": before.replaced + is_other}
+            kept["size"] = row["size"] or (None if is_other else before.size)
             connection.execute(update(table).where(table.c.id == before.id).values(kept))
     for part in in_parts(rows):
         connection.execute(update(table).where(table.c.stream == stream, table.c.build.in_(part)).values(last_seen=now))

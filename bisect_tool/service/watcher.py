@@ -15,7 +15,7 @@ from bisect_tool.errors import BisectError
 from bisect_tool.runs.workshop import Workshop
 from bisect_tool.service.answers import Answers
 from bisect_tool.service.reviews import ReviewRules, Reviews
-from bisect_tool.service.streams import Streams, look_with
+from bisect_tool.service.streams import ChannelLook, Streams
 from bisect_tool.service.watches import DAY, Watches, Watching, WatchRules
 from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.store.database import Database
@@ -94,7 +94,7 @@ def watcher_of(workshop: Workshop, database: Database, leases: LeaseKeeper, tell
     """A watcher with the settings of a workshop."""
     settings = workshop.settings
     rules = WatchRules(every=float(settings.watch_every), lasts=settings.watch_days * DAY)
-    watching = Watching(Watches(database, rules), Streams(database), look_with(workshop), random.Random())  # noqa: S311  it spreads looks
+    watching = Watching(Watches(database, rules), Streams(database), ChannelLook(workshop), random.Random())  # noqa: S311  it spreads looks
     return Watcher(Answers(database), watching, Reviews(database, ReviewRules(share=settings.reviews)), leases, tell)
 
 

@@ -7,6 +7,7 @@ what lies in the database alone, so that a server that was killed in between lea
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from sqlalchemy import Row, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from bisect_tool.builds.build import Listing
 from bisect_tool.errors import BisectError
 from bisect_tool.runs.batch.since import COMMITS
 from bisect_tool.service.job_rows import OPEN
@@ -169,14 +171,24 @@ class Watching:
         rules = self.watches.rules
         spread = 1 + rules.jitter * (2 * self.random.random() - 1)
         try:
-            listing = self.look(stream.key)
+            listing = self.look.listing(stream.key)
         except (
             BisectError
         ) as error:  # of the channel: the page of builds shows it, and it is asked again, more and more rarely
             pause = min(rules.every * 2 ** (stream.faults + 1), max(LONGEST_PAUSE, rules.every))
             self.streams.failed(stream, str(error.what), pause * spread)
         else:
-            self.streams.take(stream, listing, rules.every * spread)
+            seen = self.streams.take(stream, listing, rules.every * spread)
+            self.streams.measured(stream, self._sizes(stream.key, listing, {*seen.new, *seen.replaced}))
+
+    def _sizes(self, key: StreamKey, listing: Listing, new: set[str]) -> dict[str, int]:
+        """The sizes of new builds that the listing does not tell; asked once, as far as somebody answers."""
+        sizes: dict[str, int] = {}
+        with suppress(BisectError):  # a size is only for the calendar: that one is missing shows there
+            for build in listing.builds:
+                if build.label in new and build.size is None and (size := self.look.size(key, build)) is not None:
+                    sizes[build.label] = size
+        return sizes
 
 
 def _watched(row: Row[Any]) -> Watched:

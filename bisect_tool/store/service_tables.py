@@ -351,4 +351,5 @@ reviews = Table(
     Column("detail", JSON),
     UniqueConstraint("job"),
     Index(None, "question"),
+    Index(None, "of_run"),
 )

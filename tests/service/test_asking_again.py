@@ -19,7 +19,7 @@ from bisect_tool.service.asking_again import asked_again
 from bisect_tool.service.question import Purpose
 from bisect_tool.service.recheck import Verdict
 from bisect_tool.service.reviews import Review, ReviewRules, Reviews, narrow_for
-from bisect_tool.service.streams import Streams, look_with
+from bisect_tool.service.streams import ChannelLook, Streams
 from bisect_tool.service.submissions import lay_out
 from bisect_tool.service.watches import Watches, Watching, WatchRules
 from bisect_tool.spec.reading import load_all
@@ -47,7 +47,7 @@ class Shop:
     def __post_init__(self) -> None:
         database = self.scene.database
         watches = Watches(database, WatchRules(jitter=0))
-        self.watching = Watching(watches, Streams(database), look_with(self.runs.workshop()), Random(1))
+        self.watching = Watching(watches, Streams(database), ChannelLook(self.runs.workshop()), Random(1))
 
     def answer(self, condition: str, *, to: str = "", flaky: str = "no") -> str:
         """Ask a question and have it answered; gives its id."""

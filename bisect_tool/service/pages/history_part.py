@@ -79,7 +79,7 @@ def _doubt(review: Review | None) -> list[str]:
     if found.verdict is Verdict.REPLACED:
         first = "This answer is in doubt: another file lies under the name of one of its builds now."
     notes = [f"{one.case}: {one.note}" for one in found.checks if one.verdict in {Verdict.DIFFERS, Verdict.REPLACED}]
-    return [first, *notes, "The question is being answered again, with the new trials."]
+    return [first, *notes, "The question was asked again, from all that is known, the new trials too."]
 
 
 def _row(answer: Answer, number: int) -> HistoryRow:

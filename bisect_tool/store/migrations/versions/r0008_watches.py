@@ -105,6 +105,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("job", name="uq_reviews_job"),
     )
     op.create_index("ix_reviews_question", "reviews", ["question"])
+    op.create_index("ix_reviews_of_run", "reviews", ["of_run"])
 
 
 def downgrade() -> None:
