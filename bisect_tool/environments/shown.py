@@ -13,10 +13,15 @@ MOST_LINKS = 40  # as the kernel follows
 
 def needed_by(programs: Path) -> tuple[Path, ...]:
     """The folders that a Python in `programs` reads, under every name by which it finds them."""
-    venv = programs.parent
-    found = [venv, *_interpreters(programs / "python"), *_homes(venv)]
-    for site in sorted(venv.glob("lib/python*/site-packages")):
-        found += _linked(site)
+    found = [programs.parent, *_interpreters(programs / "python"), *_homes(programs.parent)]
+    waiting, seen = [programs.parent], {programs.parent}
+    while waiting:
+        for site in sorted(waiting.pop().glob("lib/python*/site-packages")):
+            for linked in _linked(site):
+                found.append(linked)
+                if linked not in seen:
+                    seen.add(linked)
+                    waiting.append(linked)
     return tuple(dict.fromkeys(path for path in found if path.parent != path))
 
 
