@@ -23,12 +23,11 @@ LONGEST = 1_048_576  # characters of a pasted text that are read
 @click.option("--package", metavar="NAME", help="Only answers about this package.")
 @click.option("--device", metavar="KIND", help="Only answers about this kind of device, for instance cpu.")
 @click.option("--most", type=click.IntRange(1, 20), default=5, metavar="N", help="Answers that are shown at most (5).")
-@click.option(
-    "--server", metavar="URL", envvar="BISECT_SERVER", help="Ask a server (`bisect serve`), not the own store."
-)
+@click.option("--server", metavar="URL", help="Ask this server (`bisect serve`); or BISECT_SERVER.")
+@click.option("--local", is_flag=True, help="Ask the own store, also where the settings name a server.")
 @click.option("--json", "to_json", is_flag=True, help="The finding as JSON.")
 @settings_options
-def command(query: str, *, server: str | None, to_json: bool, **flags: Any) -> int:
+def command(query: str, *, local: bool, to_json: bool, **flags: Any) -> int:
     """When did this regress? Nothing is run and nothing is fetched.
 
     QUERY is a spec, its folder or a script; the name of an operator, a failure, a spec or a package; the address of an issue; a
@@ -38,7 +37,8 @@ def command(query: str, *, server: str | None, to_json: bool, **flags: Any) -> i
     """
     asked = _query(query, flags)
     settings = read_settings_from(flags)
-    finding = _ask_server(server, asked) if server else _ask_store(settings, asked)
+    server = None if local else settings.server
+    finding = _ask_server(server, settings.token, asked) if server else _ask_store(settings, asked)
     click.echo(_as_json(finding) if to_json else _as_text(finding, server or ""), nl=False)
     return {"yes": 0, "partly": 3, "no": 4}[finding.found]
 
@@ -94,10 +94,10 @@ def _ask_open_store(settings: Settings, query: Query) -> Finding:
         return look_up(results, [query])[0]
 
 
-def _ask_server(server: str, query: Query) -> Finding:
-    from bisect_tool.service.asking_server import ask_server
+def _ask_server(server: str, token: str | None, query: Query) -> Finding:
+    from bisect_tool.service.asking_server import ask_server, open_server
 
-    return ask_server(server, [query], os.environ)[0]
+    return ask_server(open_server(server, token, lambda line: click.echo(line, err=True)), [query])[0]
 
 
 def _as_json(finding: Finding) -> str:

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from bisect_tool.errors import IndexUnreachable
+from pydantic import TypeAdapter, ValidationError
+
+from bisect_tool.errors import ServerUnreachable
 from bisect_tool.service.finding import Finding, Findings, Lookups, Query
 
-TOKEN = "BISECT_TOKEN"  # noqa: S105  the name of a variable
-SECONDS = 30
+if TYPE_CHECKING:
+    from bisect_tool.service.client import Client
 
 
-def ask_server(server: str, queries: Sequence[Query], environ: Mapping[str, str]) -> list[Finding]:
-    """What a server knows. The token is taken from `BISECT_TOKEN`. Raises `IndexUnreachable`."""
-    import requests
-    from pydantic import TypeAdapter, ValidationError
-
-    address = f"{server.rstrip('/')}/api/v1/lookups"
-    headers = {"Authorization": f"Bearer {environ[TOKEN]}"} if environ.get(TOKEN) else {}
+def ask_server(client: Client, queries: Sequence[Query]) -> list[Finding]:
+    """What a server knows about each query. Raises `ServerUnreachable`, `ServerRefused`."""
+    told = client.post("/lookups", asdict(Lookups(tuple(queries))))
     try:
-        response = requests.post(address, json=asdict(Lookups(tuple(queries))), headers=headers, timeout=SECONDS)
-        response.raise_for_status()
-        return list(TypeAdapter(Findings).validate_json(response.content).findings)
-    except (requests.RequestException, ValidationError) as error:
-        raise IndexUnreachable(
-            f"the server did not answer the look-up: {str(error).splitlines()[0]}",
-            where=address,
-            advice="look whether `bisect serve` runs there, and whether BISECT_TOKEN is one of its tokens",
+        return list(TypeAdapter(Findings).validate_python(told).findings)
+    except ValidationError as error:
+        raise ServerUnreachable(
+            "the answer is not one to a look-up",
+            where=client.address,
+            advice="use the version of bisect that the server has",
         ) from error
+
+
+def open_server(address: str, token: str | None, tell: Callable[[str], None]) -> Client:
+    """The client; `tell` hears why it waits."""
+    from bisect_tool.service.client import Client
+
+    return Client(address, token, tell=tell)

@@ -179,7 +179,7 @@ _COLUMNS: Mapping[By, tuple[str, ...]] = {
 
 
 def _found(one: _Sought, rows: _Rows) -> Finding:
-    answers = _answers(one, rows)[: one.most]
+    answers = _answers(one, rows)
     title, notes = "", []
     if one.names and answers and all(answer.match is Match.NEAR for answer in answers):
         notes = [f"no stored text holds {one.names[0]}; these hold {_held(one, rows)}"]
@@ -208,8 +208,8 @@ def _answers(one: _Sought, rows: _Rows) -> list[Answer]:
     """Best first, each question and failure once."""
     found: dict[int, Answer] = {}
     for match, score, row in _matches(one, rows):
-        if one.wants(row):
-            found.setdefault(row.id, answer_of(row, match, score))
+        if one.wants(row) and row.id not in found and len(found) < one.most:
+            found[row.id] = answer_of(row, match, score)
     return list(found.values())
 
 

@@ -149,22 +149,22 @@ class Queue:
             if job.cancel:
                 self._end(connection, taken, JobState.CANCELLED, {"run": run, "outcome": outcome, "error": dict(error)})
             elif is_passing(error) and job.attempts + 1 < MOST_ATTEMPTS:
-                self._wait_again(connection, job, error, pause_after(job.attempts + 1))
+                self._wait_again(connection, job, error, pause_after(job.attempts + 1), run, outcome)
             else:
                 last = given_up(error, job.attempts + 1) if is_passing(error) else dict(error)
                 self._end(connection, taken, JobState.FAILED, {"run": run, "outcome": outcome, "error": last})
 
         self._ending(change, taken)
 
-    def give_back(self, taken: Taken) -> None:
-        """Let another worker go on with it, at once: this one stops. Raises `JobLost`."""
+    def give_back(self, taken: Taken, run: str | None = None, outcome: str | None = None) -> None:
+        """Let another worker go on with it, at once: this one stops; `run` tells what was known. Raises `JobLost`."""
 
         def change(connection: Connection) -> None:
             job = self._held(connection, taken)
             if job.cancel:
-                self._end(connection, taken, JobState.CANCELLED, {})
+                self._end(connection, taken, JobState.CANCELLED, {"run": run, "outcome": outcome})
             else:
-                self._wait_again(connection, job, None, 0.0)
+                self._wait_again(connection, job, None, 0.0, run, outcome)
 
         self._ending(change, taken)
 
@@ -249,12 +249,21 @@ class Queue:
 
         self.database.write(once, was_done=was_done)
 
-    def _wait_again(self, connection: Connection, job: Job, error: Mapping[str, Any] | None, pause: float) -> None:
-        """Let a running job of a question that is held wait; an `error` counts as an attempt."""
-        later = self.database.now() + pause
-        values = {"state": JobState.WAITING, "not_before": later, "used": seconds_used(), "error": error}
+    def _wait_again(
+        self,
+        connection: Connection,
+        job: Job,
+        error: Mapping[str, Any] | None,
+        pause: float,
+        run: str | None = None,
+        outcome: str | None = None,
+    ) -> None:
+        """Let a running job of a question that is held wait; an `error` counts as an attempt, `run` tells what was known."""
+        known = {"run": run, "outcome": outcome} if run is not None else {}
+        later = {"state": JobState.WAITING, "not_before": self.database.now() + pause, "used": seconds_used()}
         attempts = job.attempts + (error is not None)
-        connection.execute(update(jobs).where(jobs.c.id == job.id).values(attempts=attempts, worker=None, **values))
+        again = update(jobs).where(jobs.c.id == job.id)
+        connection.execute(again.values(attempts=attempts, error=error, worker=None, **later, **known))
         settle(self.database, connection, job.question)
         body = {"purpose": job.purpose, "priority": job.priority, "lane": job.lane, "pause": pause, "error": error}
         add_events(self.database, connection, job.question, job.id, [("job_queued", body)])
@@ -262,11 +271,10 @@ class Queue:
     def _bury(self, seen: Job, silent: ColumnElement[bool]) -> None:
         def change(connection: Connection) -> None:
             hold(connection, seen.question)
-            still = JOBS.where(jobs.c.id == seen.id, jobs.c.state == JobState.RUNNING, silent)
-            row = connection.execute(still).first()
-            if row is None:
-                return
-            job = job_of(row)
+            still = update(jobs).where(jobs.c.id == seen.id, jobs.c.state == JobState.RUNNING, silent)
+            if connection.execute(still.values(beat=jobs.c.beat)).rowcount != 1:
+                return  # it was given away, or has given a sign of life; from now on it cannot until this ends
+            job = job_at(connection, seen.id)
             if job.cancel:
                 end_job(self.database, connection, job, JobState.CANCELLED)
             elif job.attempts + 1 < MOST_ATTEMPTS:

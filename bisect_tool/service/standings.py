@@ -23,6 +23,7 @@ from bisect_tool.store.begun_asking import BegunRun, TrialHead, begun_runs, obse
 from bisect_tool.store.found_asking import Asker, newest_of
 from bisect_tool.trials.failure import Failed, MachineAtFault
 
+MOST_JUDGED = 200  # trials of a question that the record does not know of; usually there are one or two
 NAMED = "="  # begins the identity of a failure that the spec names
 
 
@@ -39,7 +40,9 @@ class _Begun:
 def standings_of(asker: Asker, repros: Collection[str]) -> dict[str, Standing]:
     """How far the newest question about each repro has come, where that was not answered; and something is known of it."""
     found: dict[str, Standing] = {}
-    begun = [one for run in begun_runs(asker, repros) if (one := _begun(asker, run)) is not None]
+    runs = begun_runs(asker, repros)
+    heads = trials_since(asker, {run.repro: run.started for run in runs})
+    begun = [one for run in runs if (one := _begun(asker, run, heads.get(run.repro, []))) is not None]
     wanted = {failure for one in begun for failure in _failures(one.asking.known)}
     known = newest_of(asker, "identity", [one for one in wanted if not one.startswith(NAMED)], 1)
     titles = {identity: rows[0].title for identity, rows in known.items()}
@@ -50,12 +53,12 @@ def standings_of(asker: Asker, repros: Collection[str]) -> dict[str, Standing]:
     return found
 
 
-def _begun(asker: Asker, run: BegunRun) -> _Begun | None:
+def _begun(asker: Asker, run: BegunRun, since: Sequence[TrialHead]) -> _Begun | None:
     try:
         ((asking, builds),) = standing(run.record)
     except (ValueError, KeyError, TypeError, IndexError):
         return None  # searched together with others, or by another version: nothing certain can be said
-    heads = _unambiguous(trials_since(asker, run.repro, run.started), asking, builds)
+    heads = _unambiguous(since, asking, builds)[:MOST_JUDGED]
     results, titles = _judged(asker, heads, asking, builds)
     known = replace(asking.known, results={**asking.known.results, **results})
     return _Begun(run, replace(asking, known=known), builds, titles)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -37,6 +37,9 @@ AT_ONCE = 20
 TOO_OLD = (
     7 * DAY
 )  # seconds since the end of a job after which it is no news: a server that starts on an old store says nothing
+MARGIN = (
+    1000  # jobs that are looked at again: a server's transactions may end in another order than they took their numbers
+)
 HEARD = ("accepted", "settled")  # states of a command that has led to a question
 
 
@@ -50,17 +53,21 @@ class AskedOn:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Teller:
     """Decides for a database. `page` gives the address of the page of a question."""
 
     database: Database
     settings: TalkSettings
     page: Callable[[str], str]
+    _floor: int = 0  # every job below it was told
 
     def tell(self) -> int:
         """Decide about some jobs that have ended; gives how many there were."""
+        lowest = self.database.read(self._lowest_open)
         found = self.database.read(self._untold)
+        if not found:
+            self._floor = max(self._floor, lowest - MARGIN)
         for job, is_news in found:
             self._decide(job, self._news_of(job) if is_news else [])
         return len(found)
@@ -89,18 +96,31 @@ class Teller:
             _LOG.exception("a defect: job %d is not told", job.id)
             return []
 
+    def _lowest_open(self, connection: Connection) -> int:
+        """The first job that has not ended; where all have, the number after the last. It is asked for before `_untold`."""
+        is_open = select(func.min(jobs.c.id)).where(jobs.c.state.in_(OPEN))
+        last = select(func.coalesce(func.max(jobs.c.id), 0) + 1)
+        return int(
+            connection.execute(select(func.coalesce(is_open.scalar_subquery(), last.scalar_subquery()))).scalar_one()
+        )
+
     def _untold(self, connection: Connection) -> list[tuple[Job, bool]]:
         is_news = (jobs.c.ended > self.database.now() - TOO_OLD).label("is_news")
         known = select(told.c.job).where(told.c.job == jobs.c.id).exists()
-        query = JOBS.add_columns(is_news).where(jobs.c.state.not_in(OPEN), ~known).order_by(jobs.c.id).limit(AT_ONCE)
+        query = (
+            JOBS.add_columns(is_news)
+            .where(jobs.c.id > self._floor, jobs.c.state.not_in(OPEN), ~known)
+            .order_by(jobs.c.id)
+            .limit(AT_ONCE)
+        )
         return [(job_of(row), bool(row.is_news)) for row in connection.execute(query)]
 
     def _decide(self, job: Job, new: Sequence[NewPost]) -> None:
         put = (postgresql if self.database.is_server else sqlite).insert(told)
-        put = put.values(job=job.id, at=self.database.now()).on_conflict_do_nothing()
+        put = put.values(job=job.id, at=self.database.now()).on_conflict_do_nothing().returning(told.c.job)
 
         def change(connection: Connection) -> None:
-            if connection.execute(put).rowcount == 1:  # else another server was quicker
+            if connection.execute(put).first() is not None:  # else another server was quicker
                 self.put(connection, new)
 
         self.database.write(change)

@@ -11,7 +11,7 @@ from bisect_tool.store.found_asking import Asker, FoundRow, count_about, having_
 
 READ = 50  # of the failures with a word, the newest that are looked at
 LEAST = 0.34  # of the weight of a text's words that a failure must have
-_SCANNED = 20_000  # failures that are looked through where every word is a common one, for all texts together
+_SCANNED = 10_000  # failures that are looked through where every word is a common one, for all texts together
 _LOOKED_AT = 8  # failures of a text whose words are all compared
 
 Words = tuple[str, ...]
@@ -67,8 +67,10 @@ def _ranked(
     """Those that share enough. A word that no failure has counts as the rarest there can be."""
     unknown = log(2 + total)
     whole = sum(weights.get(word, unknown) for word in words)
-    shares = (
-        Near(one, sum(weights[word] for word in words if word in rows[one].words and word in weights) / whole)
-        for one in ids
-    )
+    shares = (Near(one, _shared(words, rows[one], weights) / whole) for one in ids)
     return sorted((one for one in shares if one.score >= LEAST), key=lambda one: (-one.score, -one.id))
+
+
+def _shared(words: Words, row: FoundRow, weights: Mapping[str, float]) -> float:
+    own = set(row.words.split(" "))
+    return sum(weights[word] for word in words if word in own and word in weights)

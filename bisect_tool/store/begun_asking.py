@@ -6,14 +6,15 @@ Plain SQL, see `found_asking`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bisect_tool.store.found_asking import Asker, in_parts_of, names_of
 
 MOST_LINES = 400  # of one record; a search takes some tens
-MOST_TRIALS = 2_000  # of one question since its run began
+MOST_TRIALS = 20_000  # of all questions since their runs began
+LATE = 1_000  # trials that may have been stored before one that ended earlier: those of hosts whose clocks differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +61,36 @@ def begun_runs(asker: Asker, repros: Collection[str]) -> list[BegunRun]:
     ]
 
 
-def trials_since(asker: Asker, repro: str, started: str) -> list[TrialHead]:
-    """The trials of a repro since `started`, in the order in which they ended."""
+def trials_since(asker: Asker, started: Mapping[str, str]) -> dict[str, list[TrialHead]]:
+    """The trials of each repro since a time of its own, in the order in which they were stored; none when they are too many."""
+    if not started:
+        return {}
     columns = "id, repro, case_name, case_digest, version, setting, device, finished"
+    values: dict[str, object] = {f"k{number}": repro for number, repro in enumerate(started)}
     sql = (
-        f"SELECT {columns} FROM trials WHERE repro = :repro AND finished >= :started "  # noqa: S608  names of ours
+        f"SELECT {columns} FROM trials WHERE repro IN ({names_of(values)}) AND id > :floor "  # noqa: S608  names of ours
         f"ORDER BY id LIMIT {MOST_TRIALS:d}"
     )
-    return [TrialHead(*row) for row in asker.ask(sql, {"repro": repro, "started": started})]
+    rows = asker.ask(sql, {**values, "floor": _last_before(asker, min(started.values()))})
+    found: dict[str, list[TrialHead]] = defaultdict(list)
+    for head in (TrialHead(*row) for row in rows) if len(rows) < MOST_TRIALS else ():
+        if head.finished >= started[head.repro]:
+            found[head.repro].append(head)
+    return found
+
+
+def _last_before(asker: Asker, time: str) -> int:
+    """The last trial that ended before `time`, by halves: trials are stored in the order in which they end, but for some."""
+    low, high = 0, int(asker.ask("SELECT max(id) FROM trials", {})[0][0] or 0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        sql = "SELECT id, finished FROM trials WHERE id <= :middle ORDER BY id DESC LIMIT 1"
+        row = next(iter(asker.ask(sql, {"middle": middle})), None)
+        if row is None or row[1] < time:
+            low = middle
+        else:
+            high = int(row[0]) - 1
+    return max(0, low - LATE)
 
 
 def observations(asker: Asker, ids: Iterable[int]) -> dict[int, str]:

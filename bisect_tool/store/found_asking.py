@@ -48,8 +48,14 @@ class FoundRow:
     title: str
     finished: bool
     ended: str
-    words: frozenset[str]
-    entry: Mapping[str, Any]
+    words: str
+    json: str
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """What the report says; read only of rows that are shown, because that takes longer than finding them."""
+        found: dict[str, Any] = json.loads(self.json)
+        return found
 
 
 def newest_of(asker: Asker, column: str, keys: Collection[str], most: int) -> dict[str, list[FoundRow]]:
@@ -71,7 +77,10 @@ def postings(asker: Asker, words: Collection[str], most: int) -> dict[str, list[
 
 
 def having_all(asker: Asker, words: Sequence[str], seen: int, most: int) -> list[int]:
-    """The newest rows that have every one of `words`, among the `seen` newest that have the first one."""
+    """Rows that have every one of `words`, of the `seen` newest that have the first one.
+
+    Without a further order, so that both databases stop when there are enough: they go from the newest on.
+    """
     first, *others = words
     values = {"w": first, **{f"w{number}": word for number, word in enumerate(others)}}
     rest = "".join(
@@ -79,7 +88,7 @@ def having_all(asker: Asker, words: Sequence[str], seen: int, most: int) -> list
         for number in range(len(others))
     )
     inner = f"SELECT found FROM failure_words WHERE word = :w ORDER BY found DESC LIMIT {seen:d}"  # noqa: S608  a number
-    sql = f"SELECT f.found FROM ({inner}) f WHERE 1 = 1{rest} ORDER BY f.found DESC LIMIT {most:d}"  # noqa: S608
+    sql = f"SELECT f.found FROM ({inner}) f WHERE 1 = 1{rest} LIMIT {most:d}"  # noqa: S608
     return [row[0] for row in asker.ask(sql, values)]
 
 
@@ -132,7 +141,7 @@ def _newest(asker: Asker, what: tuple[str, str, str, str], keys: Collection[str]
 def _row(row: Sequence[Any]) -> FoundRow:
     number, question, run, repro, spec, package, device, identity, failure, title, finished, ended, words, entry = row
     names = question, run, repro, spec, package, device, identity, failure, title
-    return FoundRow(number, *names, bool(finished), ended, frozenset(words.split(" ")), json.loads(entry))
+    return FoundRow(number, *names, bool(finished), ended, words, entry)
 
 
 def names_of(values: Mapping[str, object]) -> str:

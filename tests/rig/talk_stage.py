@@ -18,7 +18,7 @@ from bisect_tool.store.database import Database
 from bisect_tool.store.results import Results
 from bisect_tool.store.service_tables import asked, jobs, posts
 from tests.rig.asked import submission
-from tests.rig.fake_github import TOKEN, US, FakeGitHub
+from tests.rig.fake_github import TOKEN, FakeGitHub
 
 PAGES = "https://bisect.example.org/q/"
 SECRET = "a secret of the tests that GitHub knows"
@@ -109,6 +109,6 @@ class Stage:
 def talk_settings(github: FakeGitHub, *targets: Target, **more: Any) -> TalkSettings:
     """Settings that post; `more` are fields of `GitHubSettings`."""
     usual = GitHubSettings(
-        token=TOKEN, posts=True, repositories=frozenset({REPOSITORY}), secret=SECRET, api=github.url, login=US
+        token=TOKEN, posts=True, repositories=frozenset({REPOSITORY}), secret=SECRET, api=github.url
     )
     return TalkSettings(replace(usual, **more), targets, may_be_private=True)

@@ -140,8 +140,10 @@ def test_a_mistake_of_the_spec_is_not_tried_again(questions: Questions, queue: Q
 
 def test_given_back_it_is_next_and_nothing_is_counted(questions: Questions, queue: Queue) -> None:
     question = ask(questions)
-    queue.give_back(take(queue))
-    assert state(questions, question) is QuestionState.QUEUED
+    queue.give_back(take(queue), "r1", "unfinished")
+    found = questions.get(question)
+    assert found is not None
+    assert (found.state, found.run, found.outcome) == (QuestionState.QUEUED, "r1", "unfinished")
     assert take(queue).job.attempts == 0
 
 

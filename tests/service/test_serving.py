@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import signal
 import socket
+from contextlib import nullcontext
 
 import requests
 
+from bisect_tool.service.question import JobState
+from bisect_tool.service.questions import Questions
+from bisect_tool.store.address import file_address
+from bisect_tool.store.results import open_results
 from tests.integration.conftest import Place, failing, history, place
 from tests.rig.server import server
 
@@ -31,6 +36,8 @@ def test_asked_answered_and_known(place: Place) -> None:
         assert (word, state, address) == ("known", "answered", f"{served.address}/q/{question}")
         watched = place.run("watch", address, "--quiet")
         assert (watched.status, watched.out, watched.err) == (0, first.out, "")
+        known = place.run("when", "gradient is all zero", "--server", served.address)
+        assert known.status == 0, known.err
         badge = requests.get(f"{served.address}/api/v1/questions/{question}/badge.svg", timeout=30)
         assert "toy: fails since 1.3" in badge.text
         evidence = requests.get(f"{served.address}/api/v1/questions/{question}/trials/repro/1.3", timeout=30).json()
@@ -81,14 +88,19 @@ def test_a_mistake_is_told_before_anything_is_sent(place: Place) -> None:
     assert place.run("watch", "nonsense").status == 2
 
 
-def test_a_server_that_stops_tells_its_streams(place: Place) -> None:
-    """The stream ends with a word, at once, and the exit is clean."""
-    with server(place.command("serve", "--workers", "0"), place.environ(), place.root) as served:
-        spec = place.spec().read_text()
-        body = {"spec": spec, "files": [{"path": "repro.py", "text": "import toy"}]}
-        asked = requests.post(f"{served.address}/api/v1/questions", json=body, timeout=30).json()["question"]["id"]
-        stream = requests.get(f"{served.address}/api/v1/questions/{asked}/events", stream=True, timeout=30)
-        lines = stream.iter_lines(decode_unicode=True)
-        assert next(line for line in lines if line.startswith("data"))
+def test_a_server_that_stops_tells_its_streams_and_gives_work_back(place: Place) -> None:
+    """Streams end with a word, the job waits for another worker, and the exit is clean."""
+    place.publish(history(2, {number: {"main": "hang"} for number in range(2)}))
+    spec = place.spec(timeout=600).read_text()
+    files = [{"path": "repro.py", "text": (place.specs / "toy-spec" / "repro.py").read_text()}]
+    with server(place.command("serve"), place.environ(), place.root) as served:
+        told = requests.post(f"{served.address}/api/v1/questions", json={"spec": spec, "files": files}, timeout=60)
+        question = told.json()["question"]["id"]
+        stream = requests.get(f"{served.address}/api/v1/questions/{question}/events", stream=True, timeout=120)
+        lines = stream.iter_lines(chunk_size=1, decode_unicode=True)
+        assert any('"trial_started"' in line for line in lines)
         assert served.stop() == 0
-        assert [line for line in lines if line] == ["event: stopping", "data: {}"]
+        assert [line for line in lines if line][-2:] == ["event: stopping", "data: {}"]
+    with open_results(file_address(place.cache / "results.sqlite", is_own=False), nullcontext) as results:
+        (job,) = Questions(results.database).jobs(question)
+    assert (job.state, job.attempts, job.worker) == (JobState.WAITING, 0, None)

@@ -53,7 +53,9 @@ def soak_in(chance: random.Random, *, postgres: bool) -> Iterator[Soak]:
         address = _address(stack, root, postgres=postgres)
         results: Results = stack.enter_context(open_results(address, nullcontext, span=1000))
         words = ("--store", address.url.render_as_string(hide_password=False))
-        yield Soak(place, results, chance, words)
+        soak = Soak(place, results, chance, words)
+        stack.callback(soak.end)
+        yield soak
 
 
 def free_port() -> int:
