@@ -108,7 +108,5 @@ class Stage:
 
 def talk_settings(github: FakeGitHub, *targets: Target, **more: Any) -> TalkSettings:
     """Settings that post; `more` are fields of `GitHubSettings`."""
-    usual = GitHubSettings(
-        token=TOKEN, posts=True, repositories=frozenset({REPOSITORY}), secret=SECRET, api=github.url
-    )
+    usual = GitHubSettings(token=TOKEN, posts=True, repositories=frozenset({REPOSITORY}), secret=SECRET, api=github.url)
     return TalkSettings(replace(usual, **more), targets, may_be_private=True)
