@@ -69,10 +69,7 @@ def test_no_file_of_a_package_decides_what_is_shown(inside: Bench) -> None:
         link = ZipInfo("link")
         link.external_attr = (S_IFLNK | 0o777) << 16
         archive.writestr(link, str(elsewhere))
-    try:
-        made = inside.make(inside.key(inside.build(), requires=("evil",)))
-    except (BuildUnusable, BisectError):
-        return  # refused, or no Python any more
+    made = inside.make(inside.key(inside.build(), requires=("evil",)))
     assert not purelib_of(made.folder / "venv").joinpath("link").is_symlink()
     assert not [path for path in needed_by(made.programs) if inside.root / "home" in (path, *path.parents)]
 
