@@ -6,12 +6,14 @@ no process of a trial sees them (`bisect_tool.environments.isolation`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bisect_tool.environments import sandbox
 from bisect_tool.errors import MachineFault
 from bisect_tool.settings import Settings
+from bisect_tool.spec.reading import ReadSpec
+from bisect_tool.spec.strangers import refuse_strange
 from bisect_tool.trials import limits
 from bisect_tool.trials.limits import read_limits
 
@@ -43,6 +45,16 @@ def for_strangers(settings: Settings) -> Settings:
     if settings.sources["sandbox"] != "default":
         return settings
     return replace(settings, sandbox=sandbox.ON, sources={**settings.sources, "sandbox": FOR_STRANGERS})
+
+
+def check_asked(settings: Settings, environ: Mapping[str, str], specs: Sequence[ReadSpec]) -> None:
+    """Before anything of these specs is run, where the sandbox is on.
+
+    Raises `SpecError` for what would run or read outside, and as `check_confined` does.
+    """
+    if settings.sandbox == sandbox.ON:
+        refuse_strange(specs)
+        check_confined(settings, environ)
 
 
 def check_confined(settings: Settings, environ: Mapping[str, str]) -> None:

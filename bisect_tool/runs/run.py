@@ -14,7 +14,6 @@ from threading import RLock
 
 from bisect_tool.environments.cache_folder import copies_because
 from bisect_tool.environments.environment import Environments
-from bisect_tool.environments.sandbox import ON
 from bisect_tool.errors import (
     Answered,
     BisectError,
@@ -32,7 +31,7 @@ from bisect_tool.reports.report import Report
 from bisect_tool.runs.ahead import Ahead
 from bisect_tool.runs.allowance import Allowance
 from bisect_tool.runs.asking import Asked, ask
-from bisect_tool.runs.confining import check_confined
+from bisect_tool.runs.confining import check_asked
 from bisect_tool.runs.course import Course
 from bisect_tool.runs.diagnosing.clinic import Clinic
 from bisect_tool.runs.diary import Diary
@@ -59,7 +58,6 @@ from bisect_tool.runs.weighing import Weigher
 from bisect_tool.runs.workshop import Workshop
 from bisect_tool.search.together import Asking
 from bisect_tool.spec.reading import ReadSpec
-from bisect_tool.spec.strangers import refuse_strange
 from bisect_tool.store.gathered import Gathered
 from bisect_tool.store.records import REVIEW, JsonText
 from bisect_tool.store.results import Results, Topic
@@ -88,9 +86,7 @@ def run_specs(
     Those of specs that `watch` has given up for a fault of their own are left out. Raises `Stopped` when the machine or the
     user ends it before the answers are complete; a `BisectError` when it cannot even begin.
     """
-    if workshop.settings.sandbox == ON:
-        refuse_strange(specs)
-        check_confined(workshop.settings, workshop.environ)
+    check_asked(workshop.settings, workshop.environ, specs)
     tell = _one_at_a_time(tell)
     results = workshop.results(lambda line: tell(events.Notice(line)))
     try:

@@ -27,7 +27,7 @@ from typing import Any, Self
 
 from bisect_tool.environments.isolation import CACHES
 from bisect_tool.errors import MachineFault
-from bisect_tool.stopping import Stop
+from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.trials.leftovers import empty_folder, remove_folder
 from bisect_tool.trials.limits import Limits
 from bisect_tool.trials.process import SUPERVISOR, Ended, Ends, Walls, end_process, run_process
@@ -155,6 +155,12 @@ class WarmServers:
                     limits=limits,
                     walls=server.walls,
                 )
+                if ended.is_lost:
+                    self._drop(server)  # before its folders are touched: nobody saw that all of the trial was ended
+        except Cancelled:
+            if room is not None:
+                self._drop(server)  # likewise
+            raise
         except (OSError, MachineFault) as error:
             self._drop(server)
             what = error.what if isinstance(error, MachineFault) else str(error)
@@ -163,7 +169,6 @@ class WarmServers:
             with self._lock:
                 server.is_busy = False
         if ended.is_lost:
-            self._drop(server)
             raise Unserved("the process that watched over the trial was ended from outside")
         return _without_own_frame(ended)
 

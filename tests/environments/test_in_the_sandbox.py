@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from stat import S_IFLNK
+from zipfile import ZipFile, ZipInfo
 
 import pytest
 
 from bisect_tool.environments.environment import BuildUnusable
 from bisect_tool.environments.installing import purelib_of
+from bisect_tool.environments.shown import needed_by
 from bisect_tool.errors import BisectError, MachineFault
 from tests.environments.conftest import Bench
 from tests.rig.sandboxes import needs_sandbox
@@ -50,6 +53,25 @@ def test_start_up_files_of_a_package_run_in_the_sandbox_only(inside: Bench) -> N
     assert not (inside.root / "mark").exists()
     assert not (purelib_of(made.folder / "venv") / "owned.py").exists()
     assert (purelib_of(made.folder / "venv") / "evil.pth").exists()
+
+
+def test_no_file_of_a_package_decides_what_is_shown(inside: Bench) -> None:
+    """Start-up files, the file of the environment itself, and a link: what a wheel may bring, or not."""
+    elsewhere = inside.root / "home" / "keys"
+    elsewhere.mkdir(parents=True)
+    modules = {
+        "evil/__init__.py": "",
+        "_bisect_base.pth": f"import site; site.addsitedir('{elsewhere}')\n",
+        "evil-1.0.data/data/pyvenv.cfg": f"home = {elsewhere}/bin\n",
+    }
+    wheel = make_wheel(inside.index.folder, "evil", "1.0", modules=modules)
+    with ZipFile(wheel, "a") as archive:
+        link = ZipInfo("link")
+        link.external_attr = (S_IFLNK | 0o777) << 16
+        archive.writestr(link, str(elsewhere))
+    made = inside.make(inside.key(inside.build(), requires=("evil",)))
+    assert not purelib_of(made.folder / "venv").joinpath("link").is_symlink()
+    assert not [path for path in needed_by(made.programs) if inside.root / "home" in (path, *path.parents)]
 
 
 def test_the_same_package_does_act_without_a_sandbox(bench: Bench) -> None:

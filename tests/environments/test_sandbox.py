@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bisect_tool.environments.marks import write_mark
 from bisect_tool.environments.sandbox import View, find_sandbox, sandbox_in, settled_wish
 from bisect_tool.environments.sandbox_faults import SandboxBroken, explained
 from bisect_tool.environments.shown import needed_by
@@ -92,6 +93,7 @@ def test_what_an_environment_needs(tmp_path: Path) -> None:
     site = own / "lib" / "python3.11" / "site-packages"
     (site / "torch-1.dist-info").symlink_to(base / "lib" / "python3.11" / "site-packages" / "torch-1.dist-info")
     (site / "_bisect_base.pth").write_text(f"import site; site.addsitedir('{tmp_path}/system')\n")
+    write_mark(own.parent, {"key": {"base": "system"}})
     shown = needed_by(own / "bin")
     pythons = {tmp_path / "pythons" / name for name in ("cpython-3.11", "cpython-3.11.7")}
     assert set(shown) == {own, base, tmp_path / "system", *pythons}

@@ -79,6 +79,17 @@ def test_a_fork_that_replaces_its_folder_by_a_link_leads_nowhere(inside: Bench, 
     assert inside.run(f"{RUN}print('next')\n", warm=True).output == "next\n"
 
 
+def test_a_fork_that_ends_its_watcher_ends_its_server_and_starts_fresh(inside: Bench) -> None:
+    source = (
+        f"{RUN}import signal\nif heavy.IMPORTED_BY != os.getpid():\n    os.kill(os.getppid(), signal.SIGKILL)\n"
+        "print('fresh')\n"
+    )
+    seen = inside.run(source, warm=True)
+    assert (seen.exit_status, seen.output, seen.warm) == (0, "fresh\n", False)
+    assert len(inside.reasons) == 1
+    assert inside.servers._servers == {} or not any(inside.servers._servers.values())
+
+
 def test_nothing_is_left_when_the_servers_are_closed(inside: Bench) -> None:
     inside.run(f"{RUN}print(heavy.IMPORTED_BY)\n", warm=True)
     (server,) = (one for servers in inside.servers._servers.values() for one in servers)

@@ -15,6 +15,7 @@ from bisect_tool.reports.attempt import Attempt, TriedCase
 from bisect_tool.runs.ahead import Ahead
 from bisect_tool.runs.allowance import Allowance
 from bisect_tool.runs.asking import Asked
+from bisect_tool.runs.confining import check_asked
 from bisect_tool.runs.executors.local import LocalExecutor
 from bisect_tool.runs.one_build import ask_one
 from bisect_tool.runs.pace import Pace
@@ -69,7 +70,8 @@ class Desk:
         self._starting = Starting(lambda line: self.tell(events.Notice(line)))
 
     def ask(self, read: ReadSpec, build: str | None) -> tuple[Asked, int]:
-        """The question of a spec over the build that a text means. Raises what `ask_one` raises."""
+        """The question of a spec over the build that a text means. Raises what `ask_one` and `check_asked` raise."""
+        check_asked(self.workshop.settings, self.workshop.environ, [read])
         means = self.workshop.means(lambda line: self.tell(events.Notice(line)), refresh=self.wishes.refresh)
         return ask_one(read, self.wishes, means, build, datetime.now(UTC))
 
