@@ -47,7 +47,7 @@ FROM base AS system
 # between two builds, tini to pass on signals and to reap what the trials leave behind.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends g++ git libpython3.11-dev tini \
+    && apt-get install --yes --no-install-recommends bubblewrap g++ git libpython3.11-dev tini \
     && rm -f /usr/lib/python3.11/config-*/libpython*.a /usr/lib/*/libpython*.a \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log /var/log/alternatives.log
 # Group 0 may write whatever this user may, for platforms that run an image under a uid of their own with that group.

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bisect_tool.cli._options import executor_options, read_settings_from, settings_options
+from bisect_tool.cli._options import confining_options, executor_options, read_settings_from, settings_options
 
 
 @click.command()
@@ -27,11 +27,14 @@ from bisect_tool.cli._options import executor_options, read_settings_from, setti
 @click.option("--submissions", metavar="RATE", default="120/minute", show_default=True, help="Likewise, of questions.")
 @executor_options
 @settings_options
+@confining_options
 def command(host: str, port: int, workers: int, **flags: Any) -> None:
     """Answer questions over HTTP: an API, pages, and workers that find the answers.
 
     Without tokens (`bisect token create`) it listens on this machine only, unless --open is said: whoever may ask has code of
     theirs run here. docs/service.md says how it is set up for more than one.
+
+    As soon as others may ask, its workers run repros in a sandbox, unless `--sandbox off` is said (docs/security.md).
     """
     workshop = _workshop(flags)
     from bisect_tool.service.rates import Rates, read_rate

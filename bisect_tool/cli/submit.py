@@ -25,7 +25,6 @@ def command(specs: tuple[str, ...], *, wait: bool, plain: bool, quiet: bool, sou
     read from BISECT_TOKEN or the settings file. Exit status: 0 when everything was handed in, with --wait that of `bisect run`.
     """
     from bisect_tool.service.handing_over import parcel_of
-    from bisect_tool.service.watching import end_of, follow
 
     flags.pop("pre"), flags.pop("yanked")
     changes = {name: value for name, value in flags.items() if name != "server"}
@@ -42,6 +41,8 @@ def command(specs: tuple[str, ...], *, wait: bool, plain: bool, quiet: bool, sou
         asked.append(question["id"])
     if not wait:
         return 0
+    from bisect_tool.service.watching import end_of, follow
+
     for number in asked:
         follow(client, number, plain=plain, quiet=quiet)
     return max(end_of(client, number) for number in asked)

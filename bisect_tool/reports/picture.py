@@ -6,12 +6,14 @@ page's style sheet (CSS classes), so that they follow light and dark mode.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 from bisect_tool.reports import sentences, timeline
 from bisect_tool.reports.cleaning import clean, one_line
-from bisect_tool.reports.report import CasePart, Entry, Report
+from bisect_tool.reports.report import CasePart, Entry, Report, State
 
 ROW, CELL_HEIGHT, LEFT, RIGHT, WIDTH = 34, 24, 150, 24, 1080
 LABEL_GAP = 58  # pixels that a version label needs
@@ -24,7 +26,8 @@ def draw(report: Report) -> str:
     cell = min(46.0, (WIDTH - LEFT - RIGHT) / max(1, size))
     height = ROW * len(report.cases) + 26
     label = f"States of {len(report.cases)} cases on {size} builds of {report.spec.package}"
-    rows = [row for number, case in enumerate(report.cases) for row in _row(report, case, number, cell)]
+    pencil = _Pencil(cell, timeline.letters(report), timeline.names(report))
+    rows = [row for number, case in enumerate(report.cases) for row in pencil.row(case, number)]
     axis = _axis(report, cell, ROW * len(report.cases) + 6)
     return "\n".join(
         [
@@ -36,47 +39,71 @@ def draw(report: Report) -> str:
     )
 
 
-def failure_class(report: Report, failure: str) -> str:
-    """The CSS class of a failure's colour."""
-    order = list(timeline.letters(report))
-    return f"f{order.index(failure) % COLOURS}" if failure in order else "f0"
+def failure_class(letters: Mapping[str, str], failure: str) -> str:
+    """The CSS class of a failure's colour; `letters` are those of the report."""
+    return f"f{list(letters).index(failure) % COLOURS}" if failure in letters else "f0"
 
 
-def _row(report: Report, case: CasePart, number: int, cell: float) -> Iterator[str]:
-    y = number * ROW
-    name = case.name if len(case.name) <= 20 else f"{case.name[:19]}…"
-    yield f'<text class="case {case.role}" x="{LEFT - 12}" y="{y + 17}" text-anchor="end">{escape(name)}</text>'
-    letters, names = timeline.letters(report), timeline.names(report)
-    for stretch in timeline.stretches(case.timeline):
-        # A pale band behind builds that were not tried, between tried ones that agree: most likely the same.
-        kind = failure_class(report, stretch.failures[0]) if stretch.state == "failing" and stretch.failures else ""
-        shade = "open" if stretch.state == "not tried" else stretch.state
-        x, width = LEFT + stretch.start * cell, stretch.builds * cell - min(2.0, cell / 5)
-        box = f'x="{x:.2f}" y="{y}" width="{width:.2f}" height="{CELL_HEIGHT}"'
-        yield f'<g class="band {shade} {kind}"><rect {box} rx="3"/></g>'
-    for index, entry in enumerate(case.timeline):
-        x = LEFT + index * cell
-        kind = failure_class(report, timeline.ids(entry)[0]) if entry.state == "failing" and timeline.ids(entry) else ""
-        state = entry.state.replace(" ", "-")
-        yield f'<g class="cell {state} {kind}"><title>{escape(_tip(entry, names))}</title>'
-        yield f'<rect x="{x:.2f}" y="{y}" width="{max(0.8, cell - min(2.0, cell / 5)):.2f}" height="{CELL_HEIGHT}" rx="3"/>'
-        if cell >= 12:
-            symbol = timeline.symbol(entry.state, timeline.ids(entry), letters)
-            yield f'<text x="{x + cell / 2 - 1:.2f}" y="{y + 17}" text-anchor="middle">{escape(symbol)}</text>'
-        yield "</g>"
+@dataclass(frozen=True, slots=True)
+class _Pencil:
+    """Draws the rows of a report, in which a build is `cell` wide."""
 
+    cell: float
+    letters: dict[str, str]
+    names: dict[str, str]
 
-def _tip(entry: Entry, names: dict[str, str]) -> str:
-    failures = ", ".join(names.get(name, name) for name in timeline.ids(entry))
-    parts = [
-        entry.build,
-        sentences.when(entry.date) or "",
-        f"{entry.state} {failures}".strip(),
-        sentences.plural(entry.trials, "trial") if entry.trials else "",
-        sentences.how_often(entry),
-        one_line(clean(entry.reason or ""), 160),
-    ]
-    return "\n".join(part for part in parts if part)
+    @property
+    def gap(self) -> float:
+        """What is left free between two builds."""
+        return min(2.0, self.cell / 5)
+
+    def row(self, case: CasePart, number: int) -> Iterator[str]:
+        y = number * ROW
+        name = case.name if len(case.name) <= 20 else f"{case.name[:19]}…"
+        yield f'<text class="case {case.role}" x="{LEFT - 12}" y="{y + 17}" text-anchor="end">{escape(name)}</text>'
+        for stretch in timeline.stretches(case.timeline):
+            # A pale band behind builds that were not tried, between tried ones that agree: most likely the same.
+            kind = self._class(stretch.state, stretch.failures)
+            shade = "open" if stretch.state == "not tried" else stretch.state
+            x, width = LEFT + stretch.start * self.cell, stretch.builds * self.cell - self.gap
+            box = f'x="{x:.2f}" y="{y}" width="{width:.2f}" height="{CELL_HEIGHT}"'
+            yield f'<g class="band {shade} {kind}"><rect {box} rx="3"/></g>'
+        yield from self._cells(case, y)
+
+    def _cells(self, case: CasePart, y: int) -> Iterator[str]:
+        box = f'y="{y}" width="{max(0.8, self.cell - self.gap):.2f}" height="{CELL_HEIGHT}" rx="3"/>'
+        for index, entry in enumerate(case.timeline):
+            x = LEFT + index * self.cell
+            failures = timeline.ids(entry)
+            state = entry.state.replace(" ", "-")
+            yield f'<g class="cell {state} {self._class(entry.state, failures)}"><title>{self._tip(entry)}</title>'
+            yield f'<rect x="{x:.2f}" {box}'
+            if self.cell >= 12:
+                symbol = timeline.symbol(entry.state, failures, self.letters)
+                middle = f'x="{x + self.cell / 2 - 1:.2f}" y="{y + 17}" text-anchor="middle"'
+                yield f"<text {middle}>{escape(symbol)}</text>"
+            yield "</g>"
+
+    def _class(self, state: State, failures: Sequence[str]) -> str:
+        return failure_class(self.letters, failures[0]) if state == "failing" and failures else ""
+
+    def _tip(self, entry: Entry) -> str:
+        """What is known of a build, escaped."""
+        if entry.state == "not tried" and not (entry.failures or entry.failure or entry.trials or entry.reason):
+            # As below, for the hundreds of which there is nothing to tell.
+            return escape(
+                f"{entry.build}\n{entry.date[:10]}\n{entry.state}" if entry.date else f"{entry.build}\n{entry.state}"
+            )
+        failures = ", ".join(self.names.get(name, name) for name in timeline.ids(entry))
+        parts = [
+            entry.build,
+            sentences.when(entry.date) or "",
+            f"{entry.state} {failures}".strip(),
+            sentences.plural(entry.trials, "trial") if entry.trials else "",
+            sentences.how_often(entry),
+            one_line(clean(entry.reason or ""), 160),
+        ]
+        return escape("\n".join(part for part in parts if part))
 
 
 def _axis(report: Report, cell: float, top: float) -> Iterator[str]:
@@ -84,9 +111,10 @@ def _axis(report: Report, cell: float, top: float) -> Iterator[str]:
     entries = report.cases[0].timeline
     places: list[int] = []
     for index in [*_important(report), *range(len(entries))]:
-        if all(abs(index - other) * cell >= LABEL_GAP for other in places):
-            places.append(index)
-    for index in sorted(places):
+        at = bisect_left(places, index)
+        if all(abs(index - other) * cell >= LABEL_GAP for other in places[max(0, at - 1) : at + 1]):
+            places.insert(at, index)
+    for index in places:
         x = LEFT + index * cell + cell / 2
         version = entries[index].build
         short = version if len(version) <= 9 else _short(entries[index])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import pairwise
 from string import ascii_uppercase
 
 from bisect_tool.reports.report import Entry, Report, State
@@ -38,15 +38,14 @@ class Stretch:
 
 def stretches(timeline: Sequence[Entry]) -> tuple[Stretch, ...]:
     """`timeline` in order, every build in exactly one stretch; no two neighbouring stretches are alike."""
-    runs = [list(run) for _, run in groupby(enumerate(timeline), key=lambda item: _kind(item[1]))]
-    joined: list[list[tuple[int, Entry]]] = []
-    for run in runs:
-        if len(joined) > 1 and _is_untried(joined[-1]) and _kind(joined[-2][0][1]) == _kind(run[0][1]):
-            untried = joined.pop()
-            joined[-1] += untried + run
+    joined: list[_Run] = []
+    for run in _runs(timeline):
+        if len(joined) > 1 and joined[-1].kind[0] == "not tried" and joined[-2].kind == run.kind:
+            joined.pop()
+            joined[-1] = _Run(run.kind, joined[-1].start, run.end, joined[-1].tried + run.tried)
         else:
             joined.append(run)
-    return tuple(_stretch(run) for run in joined)
+    return tuple(_stretch(timeline, run) for run in joined)
 
 
 def symbol(state: State, failures: Sequence[str], letters: dict[str, str]) -> str:
@@ -79,35 +78,55 @@ def ids(entry: Entry) -> tuple[str, ...]:
 def letters(report: Report) -> dict[str, str]:
     """A letter for each failure id, in the order of `report.failures`, then of first appearance in the timelines."""
     known = [failure.id for failure in report.failures]
-    seen = [name for case in report.cases for entry in case.timeline for name in ids(entry)]
-    order = list(dict.fromkeys(known + seen))
+    order = list(dict.fromkeys((*known, *_seen(report))))
     return {name: ascii_uppercase[i] if i < len(ascii_uppercase) else MANY for i, name in enumerate(order)}
 
 
 def names(report: Report) -> dict[str, str]:
     """How each failure id is called; an id without an entry in `report.failures` is called by itself."""
-    called = {name: name for case in report.cases for entry in case.timeline for name in ids(entry)}
-    return called | {failure.id: failure.name for failure in report.failures}
+    return {name: name for name in _seen(report)} | {failure.id: failure.name for failure in report.failures}
+
+
+def _seen(report: Report) -> Iterator[str]:
+    """The failures in the timelines, one after the other."""
+    for case in report.cases:
+        for entry in case.timeline:
+            if entry.failures or entry.failure:  # which few of hundreds have
+                yield from ids(entry)
 
 
 def _kind(entry: Entry) -> tuple[State, tuple[str, ...]]:
     return (entry.state, ids(entry))
 
 
-def _is_untried(run: list[tuple[int, Entry]]) -> bool:
-    return run[0][1].state == "not tried"
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Entries `start` to `end` of one kind, or, joined, with others that were not tried between."""
+
+    kind: tuple[State, tuple[str, ...]]
+    start: int
+    end: int
+    tried: int
 
 
-def _stretch(run: list[tuple[int, Entry]]) -> Stretch:
-    (start, first), (end, last) = run[0], run[-1]
-    rates = [entry.rate for _, entry in run if entry.rate is not None]
+def _runs(timeline: Sequence[Entry]) -> Iterator[_Run]:
+    kinds = [_kind(entry) for entry in timeline]
+    starts = [index for index, kind in enumerate(kinds) if index == 0 or kind != kinds[index - 1]]
+    for start, stop in pairwise([*starts, len(kinds)]):
+        yield _Run(kinds[start], start, stop - 1, 0 if kinds[start][0] == "not tried" else stop - start)
+
+
+def _stretch(timeline: Sequence[Entry], run: _Run) -> Stretch:
+    first = timeline[run.start]
+    own = timeline[run.start : run.end + 1] if first.state == "flaky" else ()
+    rates = [entry.rate for entry in own if entry.rate is not None]
     return Stretch(
-        start=start,
-        end=end,
+        start=run.start,
+        end=run.end,
         first=first.build,
-        last=last.build,
+        last=timeline[run.end].build,
         state=first.state,
-        failures=ids(first),
-        tried=sum(entry.state != "not tried" for _, entry in run),
-        flaky=(min(rates), max(rates)) if first.state == "flaky" and rates else None,
+        failures=run.kind[1],
+        tried=run.tried,
+        flaky=(min(rates), max(rates)) if rates else None,
     )

@@ -72,5 +72,5 @@ class Diary:
         self._opening = record.opening(askings, builds, __version__)
         if self.runs:
             self.results.add_decision(self.runs[0], 0, record.text_of(self._opening))
-        for other in self.runs[1:]:
-            self.results.add_decision(other, 0, record.text_of({"same as": self.runs[0]}))
+            same = record.text_of({"same as": self.runs[0]})
+            self.results.add_to_decisions(dict.fromkeys(self.runs[1:], same), 0)

@@ -12,8 +12,12 @@ LEAST_FETCHED = 10_000_000  # bytes; less than this says more about the answer t
 
 @dataclass(slots=True)
 class Pace:
-    """Seconds of the installs, downloads and trials so far."""
+    """Seconds of the installs, downloads and trials so far.
 
+    `unpack`: to make an environment whose files are here, the mean so far, or what is usual.
+    """
+
+    unpack: float = USUAL_UNPACK
     _installs: list[float] = field(default_factory=list)
     _unpacks: list[float] = field(default_factory=list)
     _trials: list[float] = field(default_factory=list)
@@ -25,17 +29,13 @@ class Pace:
         """An environment was made, in `fetching` of its `seconds` so many bytes were `fetched`."""
         self._installs.append(seconds)
         self._unpacks.append(max(0.0, seconds - fetching))
+        self.unpack = fmean(self._unpacks)
         self._fetching += fetching
         self._fetched += fetched
 
     def ran(self, seconds: float) -> None:
         """A trial has ended."""
         self._trials.append(seconds)
-
-    @property
-    def unpack(self) -> float:
-        """Seconds to make an environment whose files are here: the mean so far, or what is usual."""
-        return fmean(self._unpacks) if self._unpacks else USUAL_UNPACK
 
     @property
     def speed(self) -> float | None:

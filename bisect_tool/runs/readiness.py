@@ -29,12 +29,17 @@ class Readiness:
 
     environments: Environments
     clock: Callable[[], int] = time.time_ns
+    _folder: str = ""
     _stamp: int = -1
     _generation: int = 0
     _here: frozenset[str] = frozenset()
     _rows: dict[int, _Row] = field(default_factory=dict)
     _made: dict[object, tuple[Survey, tuple[str, ...]]] = field(default_factory=dict)
     _equal: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    _places: dict[int, tuple[tuple[str, ...], dict[str, tuple[int, ...]]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._folder = str(self.environments.cache.environments)
 
     def row_of(self, survey: Survey) -> tuple[str, ...]:
         """The digest of the environment of each build; one object for equal rows, which are compared all the time."""
@@ -52,6 +57,16 @@ class Readiness:
             row = tuple(survey.environment_key(number).digest for number in range(len(survey.builds)))
             self._made[parts] = survey, self._equal.setdefault(row, row)
         return self._made[parts][1]
+
+    def places(self, row: tuple[str, ...], digest: str) -> tuple[int, ...]:
+        """Where in a row that `row_of` gave an environment is."""
+        kept = self._places.get(id(row))
+        if kept is None or kept[0] is not row:
+            found: dict[str, tuple[int, ...]] = {}
+            for number, name in enumerate(row):
+                found[name] = (*found.get(name, ()), number)
+            kept = self._places[id(row)] = row, found
+        return kept[1].get(digest, ())
 
     def of(self, row: tuple[str, ...], key_of: Callable[[int], EnvironmentKey]) -> frozenset[int]:
         """The numbers of those that are ready in `row`, the digests of environments; `key_of` gives the key of a number."""
@@ -79,15 +94,15 @@ class Readiness:
         return kept.ready
 
     def _look(self) -> None:
-        folder = self.environments.cache.environments
-        stamp = -1
-        with suppress(OSError):
-            stamp = folder.stat().st_mtime_ns
+        try:  # asked for each question in each decision: nothing around the call
+            stamp = os.stat(self._folder).st_mtime_ns  # noqa: PTH116
+        except OSError:
+            stamp = -1
         if stamp == self._stamp:
             return
         names: list[str] = []
         with suppress(OSError):
-            names = os.listdir(folder)  # noqa: PTH208  names alone, some thousand of them
+            names = os.listdir(self._folder)  # noqa: PTH208  names alone, some thousand of them
         self._here = frozenset(name.rpartition("-")[2] for name in names)
         self._generation += 1
         self._stamp = stamp if self.clock() - stamp > UNSURE else -1

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from bisect_tool import __version__
 from bisect_tool.history.clues import Sought
@@ -144,6 +144,13 @@ def _not_confirmed(sessions: Sequence[Session], reports: Sequence[parts.Report],
     )
 
 
+@lru_cache(maxsize=4096)
+def _untried(label: str, date: datetime | None) -> parts.Entry:
+    """The entry of a build that was not tried: most of a long range, and the same one for all specs of a batch."""
+    # Nothing is in here that would have to be checked.
+    return parts.Entry.model_construct(build=clean(label), date=date.isoformat() if date else None, state="not tried")
+
+
 @dataclass(frozen=True)
 class _Maker:
     session: Session
@@ -223,9 +230,7 @@ class _Maker:
         build = self.session.asked.builds[number]
         trials = self.session.seen.get((case, number), [])
         if state is None and not trials and not self.session.hints:
-            # Most builds of a long range: nothing is in here that would have to be checked.
-            date = build.date.isoformat() if build.date else None
-            return parts.Entry.model_construct(build=clean(build.label), date=date, state="not tried")
+            return _untried(build.label, build.date)
         shown = telling_trial(trials)
         ids = sorted(state.failures) if isinstance(state, Failing | Flaky) else []
         names = tuple(self.names.id_of(failure) for failure in ids)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -59,8 +60,11 @@ from bisect_tool.runs.workshop import Workshop
 from bisect_tool.search.together import Asking
 from bisect_tool.spec.reading import ReadSpec
 from bisect_tool.spec.strangers import refuse_strange
-from bisect_tool.store.records import REVIEW
-from bisect_tool.store.results import Results
+from bisect_tool.store.gathered import Gathered
+from bisect_tool.store.records import REVIEW, JsonText
+from bisect_tool.store.results import Results, Topic
+
+TOGETHER = 100  # specs that are asked, and what is known of them read, before the next ones
 
 
 class Stopped(Exception):
@@ -129,7 +133,11 @@ class _Run:
         self.allowance.limit = self.workshop.settings.max_downloads
         if why := copies_because(self.workshop.cache, self.workshop.environ):
             self.tell(events.Notice(why))
-        courses = [course for spec in specs if (course := self._taken_up(spec, environments)) is not None]
+        courses = [
+            course
+            for start in range(0, len(specs), TOGETHER)
+            for course in self._taken_up(specs[start : start + TOGETHER], environments)
+        ]
         going = courses
         try:
             while going:
@@ -150,18 +158,38 @@ class _Run:
             # The answers are there, only the commits are still being read.
             return self._reports(courses, unfinished=False)
 
-    def _taken_up(self, spec: ReadSpec, environments: Environments) -> Course | None:
-        """The course of a spec, None when the spec is given up for a fault of its own."""
+    def _taken_up(self, specs: Sequence[ReadSpec], environments: Environments) -> list[Course]:
+        """The courses of some specs, without those of specs that are given up for a fault of their own."""
+        sessions = list[Session]()
+        for spec in specs:
+            with self._sparing(spec):
+                sessions.append(self._session(self._ask_first(spec), environments))
+        known = self._gathered(sessions)
+        runs = {uuid.uuid4().hex: session for session in sessions}
+        self.results.start_runs({run: _about(session) for run, session in runs.items()})
+        courses = list[Course]()
+        for run, session in runs.items():
+            with self._sparing(session.asked.read):
+                courses.append(self._begin(run, session, known.get(session.host)))
+        return courses
+
+    @contextmanager
+    def _sparing(self, spec: ReadSpec) -> Iterator[None]:
+        """What goes wrong here ends the spec alone, where that is so."""
         try:
-            course = self._begin(self._session(self._ask_first(spec), environments))
+            yield
         except Exception as error:
             if not self.watch.spares(spec, error, is_begun=False):
                 raise
-            return None
-        recent = course.last.asked.recent
-        if recent is not None and recent.is_kept:
-            course.notes.append(recent.note())
-        return course
+
+    def _gathered(self, sessions: Sequence[Session]) -> dict[str, Gathered]:
+        """What the store knows of all of them, by the kind of host."""
+        if self.wishes.fresh:
+            return {}
+        topics: dict[str, list[Topic]] = defaultdict(list)
+        for session in sessions:
+            topics[session.host] += session.topics
+        return {host: self.results.gather(of_host, host) for host, of_host in topics.items()}
 
     def _session(self, asked: Asked, environments: Environments) -> Session:
         if self.readiness is None:
@@ -201,23 +229,24 @@ class _Run:
                 continue
         return self._ask(spec, Stage(given.channel[-1], given.from_, given.to))
 
-    def _begin(self, session: Session) -> Course:
+    def _begin(self, run: str, session: Session, known: Gathered | None) -> Course:
         from bisect_tool.runs.estimate import estimate_of  # which knows the workshop
 
         course = Course([], [], 0)
-        self._add(course, session)
+        self._add(course, run, session, known)
+        recent = session.asked.recent
+        if recent is not None and recent.is_kept:
+            course.notes.append(recent.note())
         if not self.watch.is_patient:  # else nobody is told the time of all together
             self.ledger.estimate(estimate_of(session))
         return course
 
-    def _add(self, course: Course, session: Session) -> None:
+    def _add(self, course: Course, run: str, session: Session, known: Gathered | None = None) -> None:
         """Load a session, tell that it starts, and count the trials that were known before."""
-        name, spec = uuid.uuid4().hex, session.asked.spec
-        self.results.start_run(name, spec=spec.name, repro=session.asked.repro.digest, package=spec.package)
-        self.watch.begins(session.asked.read, name)
-        session.load()
+        self.watch.begins(session.asked.read, run)
+        session.load(known)
         self.tell(_started(session))
-        course.runs.append(name)
+        course.runs.append(run)
         course.sessions.append(session)
         course.known += len(session.taken)
 
@@ -312,7 +341,9 @@ class _Run:
             what = "the commits were" if goes_to_commits(course.last) else "the nightlies between the releases were"
             course.notes.append(f"{what} not searched: {error.what}; {error.advice}")
             return False
-        self._add(course, self._session(asked, environments))
+        session, run = self._session(asked, environments), uuid.uuid4().hex
+        self.results.start_runs({run: _about(session)})
+        self._add(course, run, session)
         return True
 
     def _history(self) -> HistoryReader:
@@ -377,10 +408,11 @@ class _Run:
         )
         report = report_of(course.sessions, circumstances, history)
         outcome = REVIEW if self.wishes.only else report.outcome
+        kept = JsonText(report.model_dump_json())
         for run in course.runs:
             # Of a run that ends because the database is gone, what is known is told all the same.
             with suppress(StoreUnreachable) if unfinished else nullcontext():
-                self.results.end_run(run, outcome, report.model_dump(mode="json"))
+                self.results.end_run(run, outcome, kept)
         self.tell(events.RunFinished(report.outcome))
         return report
 
@@ -399,6 +431,12 @@ def _one_at_a_time(tell: Callable[[events.Event], None]) -> Callable[[events.Eve
             tell(event)
 
     return speak
+
+
+def _about(session: Session) -> dict[str, str]:
+    """What the store is to know of a run when it starts."""
+    spec = session.asked.spec
+    return {"spec": spec.name, "repro": session.asked.repro.digest, "package": spec.package}
 
 
 def _started(session: Session) -> events.RunStarted:

@@ -76,7 +76,7 @@ class Service:
 
     def serve(self, session: Session, probe: Probe) -> Doing:
         """Open the environment of the probe's build and serve every session that wants it."""
-        key = session.asked.environment_key(probe.build)
+        digest = session.asked.environment_key(probe.build).digest
         with ExitStack() as stack:
             if not (yield from self.turns.wait(stack, session, probe.build, self._waiting_for)):
                 return
@@ -84,18 +84,23 @@ class Service:
                 environment = yield from self._open(stack, session, probe.build)
                 stack.enter_context(self.starting.holding(environment))
                 for other in self.sessions:
-                    # While it was opened another slot may have learned that another file stands for the build.
-                    is_same = session.asked.environment_key(probe.build).digest == key.digest
-                    chosen = probe if other is session and session.fault is None and is_same else None
+                    chosen = probe if other is session and self._still_has(session, probe.build, digest) else None
+                    if chosen is None and _wants_nothing(other, digest):
+                        continue
                     with self.turns.losing(other):
-                        yield from self._spared(other, self._serve(other, key.digest, environment, chosen))
+                        yield from self._spared(other, self._serve(other, digest, environment, chosen))
             except BuildUnusable as unusable:  # stored before the next host has its turn
-                self._mark_unusable(key.digest, unusable)
+                self._mark_unusable(digest, unusable)
             except (Cancelled, SlotLost):
                 raise
             except Exception as error:
                 if session.fault is not None or not self._gives_up(session, probe.build, error):
                     raise
+
+    @staticmethod
+    def _still_has(session: Session, number: int, digest: str) -> bool:
+        """While it was opened another slot may have learned that another file stands for the build."""
+        return session.fault is None and session.asked.environment_key(number).digest == digest
 
     def _spared(self, session: Session, doing: Doing) -> Doing:
         """`doing`, which serves `session`: a fault of that one alone does not end what the others want here."""
@@ -397,6 +402,14 @@ class Service:
     def _report_state(self, session: Session, case: str, number: int, state: State | None) -> None:
         version = session.asked.builds[number].version
         self.tell(events.StateKnown(case, version, word_of(state), failure_name(session, state)))
+
+
+def _wants_nothing(session: Session, digest: str) -> bool:
+    """Whether a session surely wants nothing of an environment."""
+    try:
+        return not session.may_want(digest)
+    except Exception:  # noqa: BLE001  it comes again where it is known whose it is
+        return False
 
 
 def open_job(session: Session, number: int) -> OpenEnvironment:

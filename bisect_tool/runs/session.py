@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from statistics import fmean
 from typing import Any
 
@@ -98,8 +97,10 @@ class Session:
     readiness: Readiness | None = field(default=None, kw_only=True)
     _environments: tuple[str, ...] = ()
     _kept: tuple[Known, Wants] | None = None
+    _at: tuple[Asked, object] | None = None
     _told: tuple[object, Known] | None = None
-    _priced: tuple[object, Prices] | None = None
+    _priced: tuple[object, object, Prices] | None = None
+    _knew: Known | None = None
     _last: Asking | None = None
     _put: tuple[Asked, Question] | None = None
     _answered: tuple[Question, Known, Answer] | None = None
@@ -324,7 +325,7 @@ class Session:
     def _learned(self) -> Known:
         """What the trials have said; nothing of what is here and what it costs, which takes longer to find out."""
         stand = self._stand
-        if self._told is not None and self._told[0] == stand:
+        if self._told is not None and self._told[0] is stand:
             return self._told[1]
         found: dict[tuple[str, int], tuple[Result, ...]] = {
             key: tuple(as_result(trial.verdict) for trial in trials) for key, trials in self.seen.items() if trials
@@ -336,17 +337,23 @@ class Session:
 
     @property
     def _stand(self) -> object:
-        """Equal as long as nothing was learned: with hundreds of questions most learn nothing between two decisions."""
-        return _Same(self.asked), sum(map(len, self.seen.values())), tuple(self.broken.items()), self.fresh_only
+        """One object as long as nothing was learned: with hundreds of questions most learn nothing between two decisions."""
+        now = sum(map(len, self.seen.values())), tuple(self.broken.items()), self.fresh_only
+        if self._at is None or self._at[0] is not self.asked or self._at[1] != now:
+            self._at = self.asked, now
+        return self._at
 
     def known(self) -> Known:
-        """Everything known, as the planner takes it."""
+        """Everything known, as the planner takes it; one object as long as it is the same."""
         learned = self._learned()
         assert self.readiness is not None  # since the start
         ready = self.readiness.of(self.row, self.asked.environment_key)
         if self.hidden:
             ready = frozenset(number for number in ready if self.row[number] not in self.hidden)
-        return Known(learned.results, learned.broken, ready, self.prices(), self.hints, self.waits)
+        prices, knew = self.prices(), self._knew
+        if knew is None or not _is_same(knew, learned, ready, prices, self):
+            knew = self._knew = Known(learned.results, learned.broken, ready, prices, self.hints, self.waits)
+        return knew
 
     @property
     def row(self) -> tuple[str, ...]:
@@ -358,8 +365,8 @@ class Session:
 
     def prices(self) -> Prices:
         """What probes cost: environments as measured in this run, trials as measured by this run and those before."""
-        stand = (self._stand, self.pace.unpack, self.pace.speed, len(self.healths))
-        if self._priced is None or self._priced[0] != stand:
+        stand, measured = self._stand, (self.pace.unpack, self.pace.speed, len(self.healths))
+        if self._priced is None or self._priced[0] is not stand or self._priced[1] != measured:
             durations: dict[str, list[float]] = defaultdict(list)
             for (case, _), trials in self.seen.items():
                 durations[case] += [trial.duration for trial in trials]
@@ -370,8 +377,8 @@ class Session:
                 sizes=tuple(build.size for build in self.asked.builds),
                 trials={case: fmean(seconds) for case, seconds in durations.items() if seconds},
             )
-            self._priced = stand, prices
-        return self._priced[1]
+            self._priced = stand, measured, prices
+        return self._priced[2]
 
     def _fetched(self) -> frozenset[int]:
         """Builds that were proven in this cache before: their files are here as long as nobody cleaned the cache of uv."""
@@ -383,7 +390,7 @@ class Session:
         """The question as it stands, to be weighed together with others."""
         known = self.known()
         last = self._last
-        if last is not None and self.fault is None and _is_same(last.known, known) and last.question is self.question:
+        if last is not None and self.fault is None and last.known is known and last.question is self.question:
             return last
         wants = self._wants_of(known) if self.fault is None else Wants()
         self._last = Asking(self.question, known, self.asked.policy, self.row, wants)
@@ -427,12 +434,21 @@ class Session:
         oldest = self.asked.builds[min(judged)].version
         return f"no start was asked for: the search walked back to {oldest}, {why}"
 
+    def may_want(self, environment: str) -> bool:
+        """Whether `wanted_in` may find something: told in no time, for the hundreds of questions that want nothing there."""
+        wants = self.asking().wants
+        if not wants or self.fault is not None:
+            return False
+        assert self.readiness is not None  # since the start
+        return any(wants.may_want(build) for build in self.readiness.places(self.row, environment))
+
     def wanted_in(self, environment: str) -> Probe | None:
         """What is worth running in the open environment of that digest; None for nothing."""
         if self.fault is not None:
             return None
         asking = self.asking()
-        for build in _places(asking.environments).get(environment, ()) if asking.wants else ():
+        assert self.readiness is not None  # since the start
+        for build in self.readiness.places(asking.environments, environment) if asking.wants else ():
             found = probe_on(asking.question, asking.known, build, asking.policy, asking.wants)
             if found is not None:
                 return found
@@ -455,7 +471,7 @@ class Session:
         """The answer, as far as it is known."""
         known = self.known()
         before = self._answered
-        if before is None or before[0] is not self.question or not _is_same(before[1], known):
+        if before is None or before[0] is not self.question or before[1] is not known:
             self._answered = self.question, known, answer(self.question, known, self.asked.policy)
             return self._answered[2]
         return before[2]
@@ -474,34 +490,13 @@ def is_cut_short(trial: StoredTrial) -> bool:
     return bool(trial.observation.get("over"))
 
 
-def _is_same(before: Known, now: Known) -> bool:
+def _is_same(knew: Known, learned: Known, ready: frozenset[int], prices: Prices, session: Session) -> bool:
     """Whether nothing has become known, by the objects that are kept as long as that is so."""
     return (
-        before.results is now.results
-        and before.ready is now.ready
-        and before.prices is now.prices
-        and before.hints is now.hints
-        and before.waits == now.waits
+        knew.results is learned.results
+        and knew.broken is learned.broken
+        and knew.ready is ready
+        and knew.prices is prices
+        and knew.hints is session.hints
+        and knew.waits == session.waits
     )
-
-
-class _Same:
-    """Equal when it is about the same object, which it holds on to."""
-
-    def __init__(self, one: object) -> None:
-        self._one = one
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other._one is self._one
-
-    def __hash__(self) -> int:
-        return id(self._one)
-
-
-@lru_cache(maxsize=256)
-def _places(row: tuple[str, ...]) -> Mapping[str, tuple[int, ...]]:
-    """Where in a row each of its environments is."""
-    found: dict[str, tuple[int, ...]] = {}
-    for number, digest in enumerate(row):
-        found[digest] = (*found.get(digest, ()), number)
-    return found

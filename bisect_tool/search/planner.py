@@ -71,7 +71,7 @@ def probe_on(
     what `wants_of` gives, when that was computed before.
     """
     wants = wants_of(question, known, policy or Policy()) if wants is None else wants
-    here = appraise(question, known, wants, [build]) if wants else []
+    here = appraise(question, known, wants, [build]) if wants.may_want(build) else []
     if not here or not known.prices.trials:
         return here[0] if here else None
     return here[0] if here[0].value >= _ranked(question, known, wants)[0].value else None

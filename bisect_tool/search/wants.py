@@ -46,6 +46,12 @@ class Wants:
         """Whether anything is wanted."""
         return bool(self.wishes or self.splits)
 
+    def may_want(self, build: int) -> bool:
+        """Whether something of a build may be wanted: it is wished for, or lies inside a gap that is to be split."""
+        return any(wish.build == build for wish in self.wishes) or any(
+            split.gap.before < build < split.gap.after for split in self.splits
+        )
+
 
 def wants_of(question: Question, known: Known, policy: Policy) -> Wants:
     """What the question wants now."""

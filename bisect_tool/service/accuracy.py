@@ -7,13 +7,14 @@ same thing again; not whether a spec asks the right question (docs/watches.md). 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, select
 
+from bisect_tool.errors import BisectError
 from bisect_tool.search.flaky.evidence import Tally
 from bisect_tool.search.flaky.interval import rate_of
 from bisect_tool.service.recheck import Checked, Kind, Verdict, checked_from
@@ -198,4 +199,18 @@ def _reviewed(row: Row[Any]) -> Reviewed:
 def _asked(connection: Connection) -> list[Asked]:
     table = tables.questions.c
     query = select(table.state, table.outcome, table.error)
-    return [Asked(row.state, row.outcome, (row.error or {}).get("kind")) for row in connection.execute(query)]
+    return [Asked(row.state, row.outcome, fault_name(row.error)) for row in connection.execute(query)]
+
+
+def fault_name(error: Mapping[str, Any] | None) -> str | None:
+    """What `docs/exit-statuses.md` calls an error as a question has it (`fault_values`)."""
+    if error is None:
+        return None
+    names = {one.status: one.__name__ for one in reversed(list(_tree(BisectError)))}
+    return names.get(int(error.get("status", BisectError.status)), BisectError.__name__)
+
+
+def _tree(root: type[BisectError]) -> Iterator[type[BisectError]]:
+    yield root
+    for one in root.__subclasses__():
+        yield from _tree(one)

@@ -23,6 +23,7 @@ from bisect_tool.service.job_rows import hold
 from bisect_tool.service.question import JobState, Purpose
 from bisect_tool.store import tables
 from bisect_tool.store.database import Database
+from bisect_tool.store.found import forget_run
 from bisect_tool.store.service_tables import answers, jobs, questions, used_builds
 
 RANKS = {"failing": 0, "flaky": 1, "untestable": 2, "pass": 3}  # what a build counts as of which cases differ
@@ -86,6 +87,8 @@ class Answers:
             if connection.execute(put.on_conflict_do_nothing().returning(answers.c.job)).first() is None:
                 return None
             _keep_uses(connection, job.question, report)
+            if before is not None and report is not None and job.purpose == Purpose.WATCH:
+                forget_run(connection, before)  # where the range was longer, both are found otherwise
             if told:
                 body = {"run": job.run, "before": before}
                 events = [(event_kind(one), {**body, **one.model_dump(mode="json")}) for one in told]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from anyio import CapacityLimiter
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
@@ -17,8 +18,9 @@ from bisect_tool.service.problems import Problem, add_handlers
 from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import Services
 
+SUBMITTING = 8  # submissions that are read and stored at a time, in one process
 # The rooms of routes, in the order in which an address is looked for.
-ROUTERS = (api.router, probes.router, receiving.router, told.router, pages.router)
+ROUTERS = (api.router, probes.router, receiving.router, told.router)
 _LOG = logging.getLogger("bisect.service")
 
 
@@ -32,8 +34,10 @@ def make_app(services: Services, rates: Rates | None = None) -> FastAPI:
     metrics = Metrics(services.database, lambda: feed.open_streams)
     app.state.services, app.state.feed, app.state.metrics = services, feed, metrics
     app.state.rates = rates or Rates()
+    # A burst of submissions leaves threads for whoever reads, and takes turns: SQLite lets one write, and is not fair to many.
+    app.state.submitting = CapacityLimiter(SUBMITTING if services.database.is_server else 1)
     add_handlers(app)
-    pages.answer_browsers_with_pages(app)
+    pages.add_pages(app)
     _guard(app, services, metrics)
     return app
 

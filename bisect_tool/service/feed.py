@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from starlette.concurrency import run_in_threadpool
@@ -14,6 +15,7 @@ from bisect_tool.service.problems import Refused
 
 PAUSE = 0.5  # seconds between two looks at the log
 MOST_STREAMS = 1000
+MOST_STREAMS_EACH = 250  # of one token, or of one address without
 MOST_WAITING = 500  # events for a stream whose client is slow; what is more it reads from the log again
 PART = 500
 
@@ -47,7 +49,9 @@ class Feed:
     failed: Callable[[Exception], None] = lambda _error: None
     pause: float = PAUSE
     most: int = MOST_STREAMS
+    most_each: int = MOST_STREAMS_EACH
     _readers: dict[str, set[_Reader]] = field(default_factory=lambda: defaultdict(set))
+    _watching: Counter[str] = field(default_factory=Counter)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _poller: asyncio.Task[None] | None = None
     _last: int = 0
@@ -58,12 +62,24 @@ class Feed:
         """How many streams there are now."""
         return sum(map(len, self._readers.values()))
 
-    def check_room(self) -> None:
-        """Raises `Refused` (503) when there are as many streams as one process serves, or the server stops."""
+    def check_room(self, who: str) -> None:
+        """Raises `Refused`: 503 when this process serves as many streams as it can, or stops, 429 when `who` has too many."""
+        later = {"Retry-After": "5"}
         if self.is_closing or self.open_streams >= self.most:
-            raise Refused(
-                503, "no further stream of events can be opened now", "try again", headers={"Retry-After": "5"}
-            )
+            raise Refused(503, "no further stream of events can be opened now", "try again", headers=later)
+        if self._watching[who] >= self.most_each:
+            raise Refused(429, f"too many streams: at most {self.most_each}", "close some of them", headers=later)
+
+    @contextmanager
+    def watched_by(self, who: str) -> Iterator[None]:
+        """Count a stream of somebody, while the context lasts."""
+        self._watching[who] += 1
+        try:
+            yield
+        finally:
+            self._watching[who] -= 1
+            if not self._watching[who]:
+                del self._watching[who]
 
     async def events_of(self, question: str, last: int) -> AsyncGenerator[StoredEvent | None, None]:
         """The events of a question after `last`, without an end; None each time that nothing more is stored.

@@ -127,3 +127,9 @@ def _change(change: Change) -> str:
     return (
         f"{verb} between {change.before} and {change.after}, {left}{more}{'' if change.verified else ', not verified'}"
     )
+
+
+def history(answer: Answer) -> tuple[str, ...]:
+    """Since when and until when, a sentence for each end of each episode."""
+    ends = (text for one in answer.episodes for text in (_appeared(one.appeared), _fixed(one.fixed)))
+    return (*ends, *(() if answer.failure else answer.summary))

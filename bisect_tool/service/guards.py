@@ -10,8 +10,8 @@ import logging
 import secrets
 import time
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -22,6 +22,11 @@ from bisect_tool.service.services import Hosting
 
 MOST_BYTES = 1_000_000  # of the body of a request
 MOST_BYTES_OF_QUESTION = 24_000_000  # 17 MB of spec and files (`question`), a third more as base64 in JSON
+LARGER = {
+    "/api/v1/questions": MOST_BYTES_OF_QUESTION,
+    "/ask": MOST_BYTES_OF_QUESTION,
+    "/api/v1/lookups": 4_000_000,  # some pasted logs
+}
 PATIENCE = 60.0  # seconds for a body to arrive
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
@@ -165,7 +170,7 @@ class BodyLimit:
     """Refuses bodies that are too large, also such as do not say their size, and such as do not arrive."""
 
     app: ASGIApp
-    large: frozenset[str] = frozenset({"/api/v1/questions", "/ask"})
+    limits: Mapping[str, int] = field(default_factory=lambda: LARGER)
     patience: float = PATIENCE
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -173,7 +178,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        most = MOST_BYTES_OF_QUESTION if scope["path"] in self.large else MOST_BYTES
+        most = self.limits.get(scope["path"], MOST_BYTES)
         body = _Body(receive, send, scope, most, self.patience)
         said = Headers(scope=scope).get("content-length", "0")
         if said.isdecimal() and int(said) > most:

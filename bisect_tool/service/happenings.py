@@ -14,7 +14,7 @@ from bisect_tool.reports.answer import summary
 from bisect_tool.reports.cleaning import one_line
 from bisect_tool.reports.report import Appeared, Failure, Fixed, Report
 from bisect_tool.service.github.wording import gist_of, why_not_told
-from bisect_tool.service.question import ANSWERING, Job, JobState, Question
+from bisect_tool.service.question import ANSWERING, Job, JobState, Purpose, Question
 
 SCHEMA_VERSION = 1
 EVENTS = ("question.answered", "question.failed", "question.cancelled", "answer.changed", "failure.fixed")
@@ -37,7 +37,7 @@ def happened(end: Ended) -> Iterator[tuple[str, dict[str, Any]]]:
     """The events of an end, each with its body."""
     is_answering = end.job.purpose in ANSWERING
     match end.job.state:
-        case JobState.DONE if end.report is not None:
+        case JobState.DONE if end.report is not None and end.job.purpose is not Purpose.VERIFY:
             if is_answering:
                 yield "question.answered", _body("question.answered", end)
             yield from _news(end, end.report)

@@ -125,11 +125,12 @@ def standing(of: Sequence[Job]) -> _Standing:
     """How a question stands by its jobs.
 
     Work that answers it decides: open work first; else the last that came to an end by itself; else it was cancelled. The
-    answer is the report of the last job that was done, or what the last one left that was not.
+    answer is the report of the last job that was done, or what the last one left that was not, or is not yet.
     """
     answering = [job for job in of if job.purpose in ANSWERING]
     ended = sorted((job for job in of if job.ended is not None), key=lambda job: (job.ended or 0.0, job.id))
-    with_report = [job for job in ended if job.run is not None and job.purpose is not Purpose.VERIFY]
+    waiting = [job for job in of if job.ended is None]
+    with_report = [job for job in (*ended, *waiting) if job.run is not None and job.purpose is not Purpose.VERIFY]
     done = [job for job in with_report if job.state is JobState.DONE] or with_report
     run, outcome = (done[-1].run, done[-1].outcome) if done else (None, None)
     last = [job for job in ended if job in answering and job.state is not JobState.CANCELLED]

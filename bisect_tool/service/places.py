@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, select
 
 from bisect_tool.service.job_rows import job_of
 from bisect_tool.service.question import Job, JobState
-from bisect_tool.service.ranking import ranked
+from bisect_tool.service.ranking import DAY, ranked
 from bisect_tool.service.workers import lanes_alive
 from bisect_tool.store.database import Database
 from bisect_tool.store.service_tables import jobs
@@ -48,5 +48,7 @@ def _reasons(row: Row[Any], alive: Collection[str], busy: Collection[str]) -> It
             f"{row.owner or 'whoever asks without a name'} has used {row.spent:.0f} s of workers since yesterday, of "
             f"{row.seconds_a_day:.0f} s a day: others go first, for a day"
         )
+    if row.avoid is not None and row.age < DAY:
+        yield "another host than that of the first answer is to do it, or any after a day"
     if row.host_lane not in alive and row.lane not in alive:
         yield f"no worker for the lane {row.lane} is there"

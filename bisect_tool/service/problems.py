@@ -17,12 +17,14 @@ from bisect_tool.errors import BisectError, DiskFull, SettingError, SpecError, S
 
 MEDIA = "application/problem+json"
 _LOG = logging.getLogger("bisect.service")
-_STATUSES: tuple[tuple[type[BisectError], int], ...] = (
-    (SpecError, 422),
-    (SettingError, 422),
-    (StoreUnreachable, 503),
-    (DiskFull, 507),
+# The status for a kind of error, and what is told of one that is not the client's.
+_STATUSES: tuple[tuple[type[BisectError], int, str | None], ...] = (
+    (SpecError, 422, None),
+    (SettingError, 422, None),
+    (StoreUnreachable, 503, "the database of the server does not answer"),
+    (DiskFull, 507, "the server has no space left"),
 )
+_SOMETHING = "something is wrong with the server"
 
 
 class Problem(BaseModel):
@@ -112,23 +114,19 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _bisect_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, BisectError)
-    status = next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        _LOG.error("%s", error.what, extra={"request": request_id(request), "error": type(error).__name__})
+    status, own = next(((status, own) for kind, status, own in _STATUSES if isinstance(error, kind)), (500, _SOMETHING))
     kind = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in type(error).__name__)[1:]
-    headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+    number = request_id(request)
+    if own is not None:
+        # What is wrong here, and where, is for whoever runs the server.
+        about = {"request": number, "error": type(error).__name__, "where": error.where}
+        _LOG.error("%s", error.what, extra=about)
+        headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+        advice = f"try again later; whoever runs the server finds more in its log under {number}"
+        return answer(number, status, own, advice, kind=kind, headers=headers, exit_status=error.status)
     mistakes = [line.strip() for line in error.what.splitlines()[1:]] if isinstance(error, SpecError) else []
-    return answer(
-        request_id(request),
-        status,
-        error.what,
-        error.advice,
-        kind=kind,
-        headers=headers,
-        where=error.where,
-        exit_status=error.status,
-        mistakes=mistakes,
-    )
+    more: dict[str, Any] = {"where": error.where, "exit_status": error.status, "mistakes": mistakes}
+    return answer(number, status, error.what, error.advice, kind=kind, **more)
 
 
 def _invalid(request: Request, error: Exception) -> Response:

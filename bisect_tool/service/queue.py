@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, select, update
 
 from bisect_tool.service.event_log import add_events
 from bisect_tool.service.job_rows import (
@@ -22,19 +22,17 @@ from bisect_tool.service.job_rows import (
     seconds_used,
     settle,
 )
-from bisect_tool.service.lanes import open_to
 from bisect_tool.service.news import News
 from bisect_tool.service.places import Place, places
 from bisect_tool.service.question import USUAL_PRIORITY, Asker, Job, JobState, Purpose, fault_values
-from bisect_tool.service.ranking import DAY, ranked
 from bisect_tool.service.retrying import MOST_ATTEMPTS, given_up, is_passing, pause_after
-from bisect_tool.service.workers import lanes_alive
+from bisect_tool.service.taking import Taken, candidates, take_it, taken_at
 from bisect_tool.store.database import Database
 from bisect_tool.store.leases import SPAN
-from bisect_tool.store.service_tables import jobs, workers
-from bisect_tool.store.tables import trials
+from bisect_tool.store.service_tables import jobs
 
-CANDIDATES = 20
+__all__ = ["LOST", "JobLost", "Queue", "Taken"]
+
 LOST = fault_values(
     "the worker gave no sign of life any more",
     "look at the log of the worker: it was killed, or cannot reach the database",
@@ -44,18 +42,6 @@ LOST = fault_values(
 
 class JobLost(Exception):
     """The job was given to another worker, or has ended: what is done on it does not count any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A job that a worker has taken; `lease` is of this taking alone.
-
-    `forgotten`: trials that were stored up to this number do not count for it; None: all do.
-    """
-
-    job: Job
-    lease: str
-    forgotten: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +76,10 @@ class Queue:
 
         def ours(connection: Connection) -> Taken | None:
             number = connection.execute(select(jobs.c.id).where(jobs.c.lease == lease)).scalar()
-            return None if number is None else _taken(connection, number)
+            return None if number is None else taken_at(connection, number)
 
-        for job in self.database.read(lambda connection: self._candidates(connection, worker, lanes)):
-            taking = self._taking(job, worker, lease)
+        for job in self.database.read(lambda connection: candidates(self.database, connection, worker, lanes)):
+            taking = take_it(self.database, job, worker, lease, self.span)
             if (taken := self.database.write(taking, was_done=ours)) is not None:
                 return taken
         return None
@@ -149,22 +135,22 @@ class Queue:
             if job.cancel:
                 self._end(connection, taken, JobState.CANCELLED, {"run": run, "outcome": outcome, "error": dict(error)})
             elif is_passing(error) and job.attempts + 1 < MOST_ATTEMPTS:
-                self._wait_again(connection, job, error, pause_after(job.attempts + 1))
+                self._wait_again(connection, job, error, pause_after(job.attempts + 1), run, outcome)
             else:
                 last = given_up(error, job.attempts + 1) if is_passing(error) else dict(error)
                 self._end(connection, taken, JobState.FAILED, {"run": run, "outcome": outcome, "error": last})
 
         self._ending(change, taken)
 
-    def give_back(self, taken: Taken) -> None:
-        """Let another worker go on with it, at once: this one stops. Raises `JobLost`."""
+    def give_back(self, taken: Taken, run: str | None = None, outcome: str | None = None) -> None:
+        """Let another worker go on with it, at once: this one stops; `run` tells what was known. Raises `JobLost`."""
 
         def change(connection: Connection) -> None:
             job = self._held(connection, taken)
             if job.cancel:
-                self._end(connection, taken, JobState.CANCELLED, {})
+                self._end(connection, taken, JobState.CANCELLED, {"run": run, "outcome": outcome})
             else:
-                self._wait_again(connection, job, None, 0.0)
+                self._wait_again(connection, job, None, 0.0, run, outcome)
 
         self._ending(change, taken)
 
@@ -188,38 +174,6 @@ class Queue:
                     self._cancel(connection, job)
 
         self.database.write(change)
-
-    def _candidates(self, connection: Connection, worker: str, lanes: Sequence[str]) -> list[Job]:
-        """The jobs that come next for a worker with these lanes: some, because others may take the first."""
-        alive = {*lanes_alive(self.database, connection), *lanes}
-        begun_here = jobs.c.host_lane.in_(lanes)
-        is_free = or_(jobs.c.host_lane.is_(None), jobs.c.host_lane.not_in(alive))
-        fits = or_(begun_here, and_(is_free, jobs.c.lane.in_(open_to(lanes, alive))))
-        host = select(workers.c.host).where(workers.c.id == worker).scalar_subquery()
-        suits = or_(jobs.c.avoid.is_(None), jobs.c.avoid != host, jobs.c.queued <= self.database.now() - DAY)
-        other = jobs.alias()
-        is_busy = exists().where(other.c.question == jobs.c.question, other.c.state == JobState.RUNNING)
-        due = ranked(self.database, (jobs.c.not_before <= self.database.now(), fits, suits, ~is_busy))
-        return [job_of(row) for row in connection.execute(due.limit(CANDIDATES))]
-
-    def _taking(self, job: Job, worker: str, lease: str) -> Callable[[Connection], Taken | None]:
-        now = self.database.now()
-        values = {"state": JobState.RUNNING, "lease": lease, "worker": worker, "beat": now, "span": self.span}
-        waits = update(jobs).where(jobs.c.id == job.id, jobs.c.state == JobState.WAITING, jobs.c.not_before <= now)
-
-        def change(connection: Connection) -> Taken | None:
-            hold(connection, job.question)
-            if any(one.state is JobState.RUNNING for one in open_jobs(connection, job.question)):
-                return None  # one at a time works on a question
-            if connection.execute(waits.values(started=now, **values)).rowcount != 1:
-                return None
-            _forget_old_trials(connection, job)
-            settle(self.database, connection, job.question)
-            body = {"worker": worker, "purpose": job.purpose, "attempt": job.attempts + 1}
-            add_events(self.database, connection, job.question, job.id, [("job_started", body)])
-            return _taken(connection, job.id)
-
-        return change
 
     def _hold(self, connection: Connection, taken: Taken, **values: Any) -> None:
         """Change columns of a job that is still ours. Raises `JobLost`."""
@@ -249,12 +203,21 @@ class Queue:
 
         self.database.write(once, was_done=was_done)
 
-    def _wait_again(self, connection: Connection, job: Job, error: Mapping[str, Any] | None, pause: float) -> None:
-        """Let a running job of a question that is held wait; an `error` counts as an attempt."""
-        later = self.database.now() + pause
-        values = {"state": JobState.WAITING, "not_before": later, "used": seconds_used(), "error": error}
+    def _wait_again(
+        self,
+        connection: Connection,
+        job: Job,
+        error: Mapping[str, Any] | None,
+        pause: float,
+        run: str | None = None,
+        outcome: str | None = None,
+    ) -> None:
+        """Let a running job of a question that is held wait; an `error` counts as an attempt, `run` tells what was known."""
+        known = {"run": run, "outcome": outcome} if run is not None else {}
+        later = {"state": JobState.WAITING, "not_before": self.database.now() + pause, "used": seconds_used()}
         attempts = job.attempts + (error is not None)
-        connection.execute(update(jobs).where(jobs.c.id == job.id).values(attempts=attempts, worker=None, **values))
+        again = update(jobs).where(jobs.c.id == job.id)
+        connection.execute(again.values(attempts=attempts, error=error, worker=None, **later, **known))
         settle(self.database, connection, job.question)
         body = {"purpose": job.purpose, "priority": job.priority, "lane": job.lane, "pause": pause, "error": error}
         add_events(self.database, connection, job.question, job.id, [("job_queued", body)])
@@ -262,11 +225,10 @@ class Queue:
     def _bury(self, seen: Job, silent: ColumnElement[bool]) -> None:
         def change(connection: Connection) -> None:
             hold(connection, seen.question)
-            still = JOBS.where(jobs.c.id == seen.id, jobs.c.state == JobState.RUNNING, silent)
-            row = connection.execute(still).first()
-            if row is None:
-                return
-            job = job_of(row)
+            still = update(jobs).where(jobs.c.id == seen.id, jobs.c.state == JobState.RUNNING, silent)
+            if connection.execute(still.values(beat=jobs.c.beat)).rowcount != 1:
+                return  # it was given away, or has given a sign of life; from now on it cannot until this ends
+            job = job_at(connection, seen.id)
             if job.cancel:
                 end_job(self.database, connection, job, JobState.CANCELLED)
             elif job.attempts + 1 < MOST_ATTEMPTS:
@@ -289,16 +251,3 @@ class Queue:
         for job in open_jobs(connection, by.question):
             if job.purpose in {Purpose.WATCH, Purpose.VERIFY} and job.queued <= (by.started or by.queued):
                 self._cancel(connection, job)
-
-
-def _taken(connection: Connection, number: int) -> Taken:
-    found = connection.execute(select(jobs.c.lease, jobs.c.forgotten).where(jobs.c.id == number)).one()
-    return Taken(job_at(connection, number), str(found.lease), found.forgotten)
-
-
-def _forget_old_trials(connection: Connection, job: Job) -> None:
-    """For a job that asks afresh only what is stored from its first taking on counts, also when it is taken again."""
-    if job.purpose in {Purpose.FRESH, Purpose.VERIFY}:
-        newest = select(func.coalesce(func.max(trials.c.id), 0)).scalar_subquery()
-        first = update(jobs).where(jobs.c.id == job.id, jobs.c.forgotten.is_(None))
-        connection.execute(first.values(forgotten=newest))

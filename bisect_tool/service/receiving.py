@@ -21,6 +21,7 @@ from bisect_tool.service.access import Here
 from bisect_tool.service.api.words import problems
 from bisect_tool.service.github.command import command_lines
 from bisect_tool.service.github.issue import REPOSITORY
+from bisect_tool.service.github.marker import mark_of
 from bisect_tool.service.problems import Refused
 from bisect_tool.service.services import Services
 from bisect_tool.service.signing import is_from_github
@@ -114,14 +115,15 @@ def keep(database: Database, github: GitHubSettings, event: str, delivery: str, 
         outcome = "ignored: it is not what GitHub sends"
     insert = (postgresql if database.is_server else sqlite).insert
     noted = insert(deliveries).values(id=delivery, received=database.now(), outcome=outcome).on_conflict_do_nothing()
+    noted = noted.returning(deliveries.c.id)
 
     def change(connection: Connection) -> str:
-        if connection.execute(noted).rowcount != 1:
+        if connection.execute(noted).first() is None:
             return "received before"
         if row is not None:
-            added = insert(asked).values(**row, received=database.now()).on_conflict_do_nothing()
+            added = insert(asked).values(**row, received=database.now()).on_conflict_do_nothing().returning(asked.c.id)
             # Two webhooks, of the repository and of its owner, send the same comment with different ids.
-            return outcome if connection.execute(added).rowcount == 1 else "received before"
+            return outcome if connection.execute(added).first() is not None else "received before"
         return outcome
 
     return Received(outcome=database.write(change))
@@ -160,7 +162,7 @@ def _speaker(github: GitHubSettings, content: Mapping[str, Any]) -> str:
     comment = content["comment"]
     login = str(comment["user"]["login"])
     is_program = comment["user"].get("type") != "User" or content.get("sender", {}).get("type", "User") != "User"
-    if is_program or comment.get("performed_via_github_app") or login.lower() == (github.login or "").lower():
+    if is_program or comment.get("performed_via_github_app") or mark_of(str(comment["body"])) is not None:
         raise _Ignored("written by a program")
     if str(content.get("sender", {}).get("login", login)).lower() != login.lower():
         raise _Ignored("sent by somebody else than its author")

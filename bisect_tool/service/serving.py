@@ -15,6 +15,7 @@ import uvicorn
 
 from bisect_tool.environments.locks import exclusive
 from bisect_tool.errors import PortTaken, SettingError
+from bisect_tool.runs.confining import confined, for_strangers
 from bisect_tool.runs.workshop import Workshop
 from bisect_tool.service.app import make_app
 from bisect_tool.service.crew import Crew
@@ -26,7 +27,7 @@ from bisect_tool.service.questions import Questions
 from bisect_tool.service.queue import Queue
 from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import EVERYBODY, EVERYBODY_HERE, Hosting, Services
-from bisect_tool.service.talk_settings import read_talk
+from bisect_tool.service.talk_settings import TalkSettings, read_talk
 from bisect_tool.service.talking import voice
 from bisect_tool.service.tokens import Tokens
 from bisect_tool.service.watcher import watching
@@ -66,7 +67,7 @@ def serve(workshop: Workshop, wanted: Wanted, tell: Callable[[str], None]) -> No
         with opened(workshop, place, hosting) as shut:
             services = replace(shut, hosting=hosting_for(shut.tokens, hosting, is_open=wanted.is_open))
             with (
-                hands(workshop, wanted.workers) as stop,
+                hands(guarded(workshop, services, wanted.workers), wanted.workers) as stop,
                 voice(services, stop),
                 watching(workshop, _LOG.info),
             ):
@@ -119,6 +120,22 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def guarded(workshop: Workshop, services: Services, workers: int) -> Workshop:
+    """The workshop of so many workers: with the sandbox on as soon as anybody may ask who is not on this machine.
+
+    Raises `SettingError` when it is on and does not work here, so that this is known before the first question.
+    """
+    if not workers or not asked_by_others(services.hosting, services.talk):
+        return workshop
+    settings = for_strangers(workshop.settings)
+    return replace(workshop, settings=settings, environ=confined(settings, workshop.environ))
+
+
+def asked_by_others(hosting: Hosting, talk: TalkSettings) -> bool:
+    """Whether questions may come from elsewhere: over HTTP, or from a comment on GitHub."""
+    return hosting.open_to != EVERYBODY_HERE or bool(talk.github.secret)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from bisect_tool.errors import SettingError
 from bisect_tool.service.github.client import API
+from bisect_tool.service.github.credentials import AppKey
 from bisect_tool.service.github.issue import HOST, REPOSITORY
 from bisect_tool.service.signing import WEBHOOK_PREFIX, webhook_secret
 
@@ -30,18 +31,18 @@ class GitHubSettings:
     `repositories` (`owner/name`, in lower case) are those where anything is said or heard; `posts` false: nothing is sent, what
     would have been is kept. At most `daily` comments are made in 24 hours in each repository. `associations` are those with a
     repository whose commands count. `askers` are the names of tokens whose specs may name an issue to comment on, None: all.
-    `secret` is that of the webhook, empty: none is heard. `login` is who the token belongs to, None: GitHub is asked.
+    `secret` is that of the webhook, empty: none is heard. `token` is that of an account; an `app` has its own.
     `seconds_a_day` is how long workers work for one person in a day, None: without a bound. `host` is that of the web pages.
     """
 
     token: str = field(default="", repr=False)
+    app: AppKey | None = None
     posts: bool = False
     repositories: frozenset[str] = frozenset()
     daily: int = 20
     associations: frozenset[str] = ALLOWED
     askers: frozenset[str] | None = None
     secret: str = field(default="", repr=False)
-    login: str | None = None
     seconds_a_day: float | None = None
     api: str = API
     host: str = HOST
@@ -81,23 +82,39 @@ def read_talk(environ: Mapping[str, str], github_api: str | None = None) -> Talk
 def _github(environ: Mapping[str, str], api: str | None) -> GitHubSettings:
     found = GitHubSettings(
         token=environ.get("BISECT_GITHUB_TOKEN", "").strip(),
+        app=_app(environ),
         posts=_switch(environ, "BISECT_GITHUB_POST"),
         repositories=_repositories(environ),
         daily=_number(environ, "BISECT_GITHUB_DAILY", 20),
         associations=_associations(environ),
         askers=_askers(environ),
         secret=environ.get("BISECT_GITHUB_WEBHOOK_SECRET", "").strip(),
-        login=environ.get("BISECT_GITHUB_LOGIN", "").strip() or None,
         seconds_a_day=_minutes(environ, "BISECT_GITHUB_MINUTES_A_DAY"),
         api=(api or API).rstrip("/"),
         host=_host(api or API),
     )
-    if found.posts and not found.token:
-        raise _wrong("BISECT_GITHUB_POST", "nothing can be posted without a token", "set BISECT_GITHUB_TOKEN as well")
+    if found.posts and not found.token and found.app is None:
+        advice = "set BISECT_GITHUB_TOKEN as well, or BISECT_GITHUB_APP_ID and BISECT_GITHUB_APP_KEY"
+        raise _wrong("BISECT_GITHUB_POST", "nothing can be posted without a token", advice)
     if found.secret and len(found.secret) < LEAST_SECRET:
         what = f"the secret is shorter than {LEAST_SECRET} characters"
         raise _wrong("BISECT_GITHUB_WEBHOOK_SECRET", what, "make one with `openssl rand -hex 32`")
     return found
+
+
+def _app(environ: Mapping[str, str]) -> AppKey | None:
+    number, key = (environ.get(f"BISECT_GITHUB_APP_{part}", "").strip() for part in ("ID", "KEY"))
+    if bool(number) != bool(key):
+        raise _wrong("BISECT_GITHUB_APP_ID", "an App has an id and a private key", "set BISECT_GITHUB_APP_KEY as well")
+    if not number:
+        return None
+    app = AppKey(number, key.replace("\\n", "\n"))  # files of environments hold one line for each variable
+    try:
+        app.header(0.0)
+    except (ValueError, ImportError) as error:
+        advice = "it is the text of the PEM file that GitHub gave; the extra `service` brings what reads it"
+        raise _wrong("BISECT_GITHUB_APP_KEY", str(error), advice) from None
+    return app
 
 
 def _host(api: str) -> str:

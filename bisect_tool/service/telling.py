@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -25,7 +25,7 @@ from bisect_tool.service.github.posting import EDITED
 from bisect_tool.service.github.wording import Circumstances, why_not_told
 from bisect_tool.service.happenings import Ended, happened
 from bisect_tool.service.job_rows import JOBS, OPEN, QUESTIONS, job_of, question_of
-from bisect_tool.service.posts import DAY, NewPost, PostKind, Posts, key_of
+from bisect_tool.service.posts import DAY, NewPost, PostKind, Posts, PostState, key_of
 from bisect_tool.service.question import ANSWERING, Job, JobState, Purpose, Question
 from bisect_tool.service.talk_settings import TalkSettings
 from bisect_tool.store import tables
@@ -37,6 +37,9 @@ AT_ONCE = 20
 TOO_OLD = (
     7 * DAY
 )  # seconds since the end of a job after which it is no news: a server that starts on an old store says nothing
+MARGIN = (
+    1000  # jobs that are looked at again: a server's transactions may end in another order than they took their numbers
+)
 HEARD = ("accepted", "settled")  # states of a command that has led to a question
 
 
@@ -50,26 +53,33 @@ class AskedOn:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Teller:
     """Decides for a database. `page` gives the address of the page of a question."""
 
     database: Database
     settings: TalkSettings
     page: Callable[[str], str]
+    _floor: int = 0  # every job below it was told
 
     def tell(self) -> int:
         """Decide about some jobs that have ended; gives how many there were."""
+        lowest = self.database.read(self._lowest_open)
         found = self.database.read(self._untold)
+        if not found:
+            self._floor = max(self._floor, lowest - MARGIN)
         for job, is_news in found:
             self._decide(job, self._news_of(job) if is_news else [])
         return len(found)
 
     def posts_on(self, question: Question, on: AskedOn) -> list[NewPost]:
-        """What is to be said to somebody whose question has been worked on already; nothing while it is."""
+        """What is to be said to somebody whose question has been worked on already; nothing while it is.
+
+        A comment that was deleted is not written again; but whoever asks again is answered.
+        """
         if any(job.state in OPEN for job in self._jobs(question.id)):
             return []
-        return [*self._said(question, on)]
+        return [_as_reply(post, on) if self._was_left(post) else post for post in self._said(question, on)]
 
     def put(self, connection: Connection, new: Sequence[NewPost]) -> None:
         """Put posts into the outbox, within a transaction; a comment that was left to others is followed by another one."""
@@ -89,18 +99,31 @@ class Teller:
             _LOG.exception("a defect: job %d is not told", job.id)
             return []
 
+    def _lowest_open(self, connection: Connection) -> int:
+        """The first job that has not ended; where all have, the number after the last. It is asked for before `_untold`."""
+        is_open = select(func.min(jobs.c.id)).where(jobs.c.state.in_(OPEN))
+        last = select(func.coalesce(func.max(jobs.c.id), 0) + 1)
+        return int(
+            connection.execute(select(func.coalesce(is_open.scalar_subquery(), last.scalar_subquery()))).scalar_one()
+        )
+
     def _untold(self, connection: Connection) -> list[tuple[Job, bool]]:
         is_news = (jobs.c.ended > self.database.now() - TOO_OLD).label("is_news")
         known = select(told.c.job).where(told.c.job == jobs.c.id).exists()
-        query = JOBS.add_columns(is_news).where(jobs.c.state.not_in(OPEN), ~known).order_by(jobs.c.id).limit(AT_ONCE)
+        query = (
+            JOBS.add_columns(is_news)
+            .where(jobs.c.id > self._floor, jobs.c.state.not_in(OPEN), ~known)
+            .order_by(jobs.c.id)
+            .limit(AT_ONCE)
+        )
         return [(job_of(row), bool(row.is_news)) for row in connection.execute(query)]
 
     def _decide(self, job: Job, new: Sequence[NewPost]) -> None:
         put = (postgresql if self.database.is_server else sqlite).insert(told)
-        put = put.values(job=job.id, at=self.database.now()).on_conflict_do_nothing()
+        put = put.values(job=job.id, at=self.database.now()).on_conflict_do_nothing().returning(told.c.job)
 
         def change(connection: Connection) -> None:
-            if connection.execute(put).rowcount == 1:  # else another server was quicker
+            if connection.execute(put).first() is not None:  # else another server was quicker
                 self.put(connection, new)
 
         self.database.write(change)
@@ -164,6 +187,16 @@ class Teller:
 
         return self.database.read(gist)
 
+    def _was_left(self, post: NewPost) -> bool:
+        """Whether what was said before is gone, and will not be said again by itself."""
+
+        def is_left(connection: Connection) -> bool:
+            outbox = Posts(self.database)
+            before = outbox.at(connection, outbox.present_key(connection, post.key))
+            return before is not None and before.state is PostState.LEFT
+
+        return self.database.read(is_left)
+
     def _no_answer(self, question: Question, around: Circumstances, job: Job | None) -> str:
         last = job or next(iter(reversed([one for one in self._jobs(question.id) if one.purpose in ANSWERING])), None)
         if last is not None and last.state is JobState.CANCELLED:
@@ -208,6 +241,10 @@ class Teller:
             return None if found is None else Report.model_validate(found)
         except ValidationError:
             return None
+
+
+def _as_reply(post: NewPost, on: AskedOn) -> NewPost:
+    return replace(post, key=key_of("reply", on.comment), kind=PostKind.REPLY)
 
 
 def asked_on(row: dict[str, Any]) -> AskedOn:

@@ -14,7 +14,6 @@ from bisect_tool.reports import events
 from bisect_tool.reports.formats import terminal
 from bisect_tool.reports.live import View, choose_view
 from bisect_tool.reports.report import Report
-from bisect_tool.runs.run import exit_status
 from bisect_tool.service.client import Client, Told, error_of
 from bisect_tool.service.event_reading import read_event
 
@@ -43,6 +42,8 @@ def show(told: Told, view: View) -> None:
 
 def end_of(client: Client, question: str) -> int:
     """Print the report of a question that has ended; gives the exit status of a run that ends so. Raises what stopped it."""
+    from bisect_tool.runs.run import exit_status  # with all that runs: only now, while nobody waits for the first line
+
     found = client.question(question)
     stored = client.report(question)
     report = None if stored is None else Report.model_validate(stored)

@@ -183,7 +183,7 @@ class _Attempt:
         elif is_stopped and (self.is_cancelled or queue.beat(taken)):
             queue.cancelled(taken, run, outcome)
         elif is_stopped and self._is_given_back:
-            queue.give_back(taken)
+            queue.give_back(taken, run, outcome)
         elif is_stopped:
             queue.fail(taken, self._lost_child())
         else:

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from bisect_tool.errors import SettingError, StoreUnreachable
 from bisect_tool.store import faults
 from bisect_tool.store.address import StoreAddress
+from bisect_tool.store.records import JsonText
 from bisect_tool.store.schema import bring_up_to_date
 
 PAUSES = (
@@ -151,7 +152,13 @@ def open_engine(address: StoreAddress) -> Engine:
     """The engine of a database; nothing is connected yet. Raises `SettingError` without the driver of a server."""
     if address.path is not None:
         busy = {"timeout": faults.BUSY}
-        engine = create_engine(address.url, connect_args=busy, max_overflow=-1, json_deserializer=_read_json)
+        engine = create_engine(
+            address.url,
+            connect_args=busy,
+            max_overflow=-1,
+            json_serializer=_write_json,
+            json_deserializer=_read_json,
+        )
         event.listen(engine, "connect", _set_up)
         return engine
     try:
@@ -162,6 +169,7 @@ def open_engine(address: StoreAddress) -> Engine:
                           "tcp_user_timeout": 60_000, "application_name": "bisect"},
             max_overflow=-1,  # as many as there are slots: waiting for a free one is no error of the database
             hide_parameters=True,
+            json_serializer=_write_json,
             json_deserializer=_read_json,
         )  # fmt: skip
     except ModuleNotFoundError as error:
@@ -169,6 +177,10 @@ def open_engine(address: StoreAddress) -> Engine:
             "a store on PostgreSQL needs the package psycopg",
             advice="install it with `pip install 'bisect-tool[postgres]'`",
         ) from error
+
+
+def _write_json(value: Any) -> str:
+    return value if isinstance(value, JsonText) else json.dumps(value)
 
 
 def _read_json(text: str | bytes) -> Any:

@@ -16,7 +16,7 @@ from bisect_tool.store import tables
 from bisect_tool.store.database import Database
 from bisect_tool.store.found_rows import UNFINISHED, question_of, rows_of
 from bisect_tool.store.gathered import in_parts
-from bisect_tool.store.records import storable
+from bisect_tool.store.records import REVIEW, storable
 from bisect_tool.store.service_tables import failure_words, found_failures
 
 AT_ONCE = 50  # reports of before that are taken in in one transaction
@@ -40,6 +40,14 @@ def index_report(connection: Connection, run: str, report: Mapping[str, Any], en
         _add(connection, rows)
 
 
+def forget_run(connection: Connection, run: str) -> None:
+    """Take the report of a run out, in a transaction: another one answers the same question over a longer range."""
+    query = select(found_failures.c.question).where(found_failures.c.run == run).limit(1)
+    question = connection.execute(query).scalar()
+    if question is not None:
+        _forget(connection, question)
+
+
 def fill(database: Database, *, seconds: float, clock: Callable[[], float] = time.monotonic) -> int:
     """Take in reports of before the index, newest first, for about so many `seconds`; how many were taken in.
 
@@ -59,7 +67,7 @@ def unfilled(database: Database) -> int:
     return database.read(lambda connection: len(connection.execute(query).all()))
 
 
-_IS_LEFT = (tables.runs.c.found.is_(None), tables.runs.c.outcome.is_not(None))
+_IS_LEFT = (tables.runs.c.found.is_(None), tables.runs.c.outcome != REVIEW)
 
 
 def _fill_part(connection: Connection) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import socket
+from functools import cache
 
 
 def host_name() -> str:
@@ -12,6 +13,7 @@ def host_name() -> str:
     return socket.gethostname() or "unknown"
 
 
+@cache
 def host_kind(driver: str | None) -> str:
     """A name for everything of a host, besides what is in every key, that decides whether a build works there.
 

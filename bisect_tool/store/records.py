@@ -19,6 +19,12 @@ class Subject:
     device: str
 
 
+class JsonText(str):
+    """A text that is JSON already, for a column that takes JSON: it is not made into a string of JSON."""
+
+    __slots__ = ()
+
+
 class Topic(NamedTuple):
     """What a question is about, whatever its range: content of the repro, setting, kind of device."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from pydantic_core import from_json
 from sqlalchemy import ColumnElement, Connection, Engine, Table, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -21,7 +22,19 @@ from bisect_tool.store.gathered import Gathered, in_parts
 from bisect_tool.store.leases import Lease, LeaseKeeper, keep
 from bisect_tool.store.logs import SharedLogs
 from bisect_tool.store.outbox import Outbox
-from bisect_tool.store.records import COLUMNS, StoredRun, StoredTrial, Subject, Topic, now, row_of, storable, trial_of
+from bisect_tool.store.records import (
+    COLUMNS,
+    REVIEW,
+    JsonText,
+    StoredRun,
+    StoredTrial,
+    Subject,
+    Topic,
+    now,
+    row_of,
+    storable,
+    trial_of,
+)
 
 __all__ = ["Results", "StoredRun", "StoredTrial", "Subject", "Topic", "open_results"]
 
@@ -147,7 +160,7 @@ class Results:
     def add_unusable(self, subject: Subject, package: str, version: str, reason: str, host: str = "") -> None:
         """Remember that a build cannot be used; with `host` only on hosts of that kind."""
         row = {"package": package, "version": version, "reason": storable(reason), "found": now()}
-        self._put(tables.unusable, {**_key(subject), "host": host}, row)
+        self._put(tables.unusable, ({**_key(subject), "host": host}, row))
 
     def forget_unusable(self, setting: str, device: str, identities: Iterable[str]) -> None:
         """Forget that these builds cannot be used, so that they are tried again."""
@@ -166,28 +179,41 @@ class Results:
 
     def add_health(self, subject: Subject, health: Mapping[str, Any]) -> None:
         """Remember what an environment holds."""
-        self._put(tables.healths, _key(subject), {"health": dict(health), "found": now()})
+        self._put(tables.healths, (_key(subject), {"health": dict(health), "found": now()}))
 
     def start_run(self, run: str, *, spec: str, repro: str, package: str) -> None:
         """Note that a run has begun."""
-        row = {"id": run, "spec": spec, "repro": repro, "package": package, "started": now()}
-        self._put(tables.runs, {"id": run}, row)
+        self.start_runs({run: {"spec": spec, "repro": repro, "package": package}})
 
-    def end_run(self, run: str, outcome: str, report: Mapping[str, Any]) -> None:
+    def start_runs(self, runs: Mapping[str, Mapping[str, str]]) -> None:
+        """The same for many runs at once: `spec`, `repro` and `package` of each, by its id."""
+        started = now()
+        self._put(tables.runs, *[({"id": run}, {**about, "started": started}) for run, about in runs.items()])
+
+    def end_run(self, run: str, outcome: str, report: Mapping[str, Any] | JsonText) -> None:
         """Keep the report of a run, and what its failures are found by."""
-        at = now()
+        at, is_text = now(), isinstance(report, JsonText)
+        values = from_json(report) if isinstance(report, JsonText) else dict(report)
         ended = update(tables.runs).where(tables.runs.c.id == run)
-        ended = ended.values(outcome=outcome, report=dict(report), ended=at)
+        ended = ended.values(outcome=outcome, report=report if is_text else values, ended=at)
 
         def keep_report(connection: Connection) -> None:
             connection.execute(ended)
-            index_report(connection, run, report, at)
+            if outcome != REVIEW:
+                index_report(connection, run, values, at)
 
         self.database.write(keep_report)
 
     def add_decision(self, run: str, number: int, line: str) -> None:
         """Keep a line of the record of a run."""
-        self._put(tables.decisions, {"run": run, "number": number}, {"line": storable(line)})
+        self.add_to_decisions({run: line}, number)
+
+    def add_to_decisions(self, lines: Mapping[str, str], number: int) -> None:
+        """The same for many runs at once."""
+        self._put(
+            tables.decisions,
+            *[({"run": run, "number": number}, {"line": storable(line)}) for run, line in lines.items()],
+        )
 
     def decisions(self, run: str) -> list[str]:
         """The record of a run, line by line; empty when it has none."""
@@ -233,12 +259,15 @@ class Results:
     def _counting(self) -> tuple[ColumnElement[bool], ...]:
         return () if self.forgotten is None else (tables.trials.c.id > self.forgotten,)
 
-    def _put(self, table: Table, key: Mapping[str, Any], row: Mapping[str, Any]) -> None:
-        """Make the row of `key`, or write it anew: also when another host does the same at the same moment."""
+    def _put(self, table: Table, *rows: tuple[Mapping[str, Any], Mapping[str, Any]]) -> None:
+        """Make the row of each key, or write it anew: also when another host does the same at the same moment."""
+        if not rows:
+            return
+        key, row = rows[0]
         dialect = postgresql if self.database.is_server else sqlite
-        put = dialect.insert(table).values(**key, **{name: value for name, value in row.items() if name not in key})
+        put = dialect.insert(table)
         put = put.on_conflict_do_update(index_elements=list(key), set_={name: put.excluded[name] for name in row})
-        self.database.write(lambda connection: connection.execute(put))
+        self.database.write(lambda connection: connection.execute(put, [{**own, **key} for key, own in rows]))
 
 
 def _key(subject: Subject) -> dict[str, str]:

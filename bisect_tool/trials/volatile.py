@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 LONGEST = 8_192  # characters that are looked at: a signature needs one line or two
 _SOURCE = r"(?:pyx|pyi|py|cpp|cxx|cc|cuh|cu|c|hpp|hxx|h|inl|ptx|ttgir|ttir|llir)"
@@ -125,6 +126,7 @@ def without_escapes(text: str) -> str:
     return _ESCAPE.sub("", text).replace("\r\n", "\n")
 
 
+@lru_cache(maxsize=1024)  # what one repro prints on hundreds of builds is mostly the same
 def settle(text: str) -> str:
     """`text` with its volatile parts removed, on one line; settling again changes nothing."""
     settled = _fold(without_escapes(text[:LONGEST]))

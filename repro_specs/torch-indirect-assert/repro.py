@@ -1,4 +1,4 @@
-"""Columns of a table by position, with an empty row before them: an indexed load under a mask that is one value for a vector."""
+"""Columns of a table by position, with an empty row before them: an indexed load under a mask that is one value."""
 
 import sys
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from bisect_tool.service.question import Question
 from tests.browser.filling import fill
@@ -24,6 +24,7 @@ def browser() -> Iterator[Browser]:
     if program is None:
         assert os.environ.get("BISECT_TESTS_BROWSER") != "required", "no Chromium is on the path"
         pytest.skip("no Chromium is on the path")
+    expect.set_options(timeout=MINUTE / 2)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
@@ -58,7 +59,7 @@ def open_page(browser: Browser, server: Server) -> Iterator[Open]:
 
     def open_(path: str = "/", **options: object) -> Page:
         context = browser.new_context(base_url=server.address, **options)  # type: ignore[arg-type]
-        context.set_default_timeout(MINUTE / 4)
+        context.set_default_timeout(MINUTE / 2)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda said: complaints.append(said.text) if _is_complaint(said) else None)

@@ -13,12 +13,16 @@ from sqlalchemy import insert
 from bisect_tool.reports import events
 from bisect_tool.reports.rates import Chance, Rate, RateStudy
 from bisect_tool.reports.report import Report
+from bisect_tool.runs.judging import as_values
 from bisect_tool.service.question import Asker, Job, Question, Submission, fault_values
 from bisect_tool.service.queue import Taken
 from bisect_tool.service.services import Services
 from bisect_tool.service.workers import Workers, WorkerState
 from bisect_tool.store import service_tables as tables
+from bisect_tool.store.logs import LOG
+from bisect_tool.store.records import StoredTrial, Subject
 from bisect_tool.store.tables import unusable
+from bisect_tool.trials.observation import Observation, Raised
 from tests.reports import samples
 
 SCRIPT = b"import torch\n\nx = torch.ones(3, requires_grad=True)\nx.sum().backward()\nassert x.grad is not None\n"
@@ -56,6 +60,7 @@ def fill(services: Services) -> dict[str, Question]:
     Workers(services.database, services.queue.span).tell(worker, WorkerState.BUSY, found["fx-graph-cache"].id, done=9)
     tell(services, running.job, *half_way())
     found["empty-row"] = ask(services, "empty-row", "Softmax of an empty row is NaN since the new kernels", owner="bob")
+    fill_trials(services, found["diagonal-scatter-grad"])
     fill_builds(services, found)
     fill_reviews(services, found)
     return {name: services.questions.get(question.id) or question for name, question in found.items()}
@@ -143,6 +148,42 @@ def flaky_report() -> Report:
     )  # fmt: skip
     failure = report.failures[0].model_copy(update={"studies": (study,)})
     return report.model_copy(update={"failures": (failure,)})
+
+
+def fill_trials(services: Services, question: Question) -> None:
+    """Two trials of a case on a build, one of which failed, with their environment and the log of the first."""
+    subject = Subject("sha256=12", "python3.11", "cuda")
+    for number, is_failing in enumerate((True, False), 1):
+        folder = f"trials/{question.name}-{number}"
+        log = services.cache.root / folder / LOG
+        log.parent.mkdir(parents=True)
+        log.write_text(samples.TRACEBACK + "\n" if is_failing else "gradient is 1.0\n")
+        chain = (
+            (Raised("AssertionError", "gradient is all zero: max |grad| = 0.0, expected 1.0"),) if is_failing else ()
+        )
+        observation = Observation(
+            exit_status=1 if is_failing else 0,
+            duration=4.2,
+            output=log.read_text(),
+            chain=chain,
+            peak_memory=1_730_000_000,
+        )
+        services.results.add_trial(
+            StoredTrial(
+                subject, question.repro, "c" * 64, "inductor", "torch", "2.12.0", as_values(observation), folder,
+                "python repro.py --backend inductor", 4.2,
+            )
+        )  # fmt: skip
+    facts = {"cuda": "13.0", "driver": "580.65", "gpu": "NVIDIA H200", "cudnn": "9.13.0", "triton": "3.7.0"}
+    packages = {"torch": "2.12.0", "triton": "3.7.0", "numpy": "2.3.1", "sympy": "1.14.0"}
+    health = {
+        "version": "2.12.0",
+        "revision": samples.GIT_AFTER,
+        "python": "3.11.9",
+        "packages": packages,
+        "facts": facts,
+    }
+    services.results.add_health(subject, health)
 
 
 def fill_builds(services: Services, questions: Mapping[str, Question]) -> None:

@@ -115,6 +115,16 @@ def test_search_filter_and_find_nothing(open_page: Open, questions: dict[str, Qu
     expect(page.get_by_role("link", name=questions["flaky-dropout"].title)).to_be_visible()
 
 
+def test_what_a_failure_printed_finds_the_answers_that_know_it(open_page: Open, questions: dict[str, Question]) -> None:
+    page = open_page("/?text=AssertionError%3A+gradient+is+all+zero")
+    known = page.get_by_role("region", name="Known failures that fit")
+    expect(known).to_contain_text(
+        "Appeared in 2.12.0 (2026-01-06); last without it: 2.11.0 (2026-01-05) (exact, verified)"
+    )
+    known.get_by_role("link").first.click()
+    assert page.url.rpartition("/")[2] in {question.id for question in questions.values()}
+
+
 def test_cancel_and_try_again(open_page: Open, server: Server) -> None:
     question = ask(server.services, "cancelled-here", "Not wanted any more")
     page = open_page(f"/q/{question.id}")
@@ -182,6 +192,18 @@ def test_a_day_of_the_calendar_leads_to_its_build(open_page: Open) -> None:
     expect(page.locator("tr:target")).to_contain_text("libcudart.so.13")
     page.get_by_role("link", name="Earlier").click()
     expect(page.get_by_role("heading", name="February 2026")).to_be_visible()
+
+
+def test_from_an_answer_to_the_evidence(open_page: Open, questions: dict[str, Question]) -> None:
+    page = open_page(f"/q/{questions['diagonal-scatter-grad'].id}")
+    page.get_by_role("row", name="with 2.12.0 2026-01-06").get_by_role("link", name="log").click()
+    expect(page.get_by_role("heading", name="inductor on 2.12.0")).to_be_visible()
+    expect(page.get_by_role("heading", name="Trial 1")).to_contain_text("failing")
+    expect(page.get_by_role("region", name="What trial 1 printed")).to_contain_text("gradient is all zero")
+    expect(page.get_by_text("python repro.py --backend inductor").first).to_be_visible()
+    expect(page.get_by_text("NVIDIA H200")).to_be_visible()
+    page.get_by_role("link", name="Whole log").first.click()
+    expect(page.get_by_text("AssertionError: gradient is all zero")).to_be_visible()
 
 
 def _taken(server: Server, question: Question) -> Taken:

@@ -21,6 +21,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import jwt
+
 from tests.rig.loopback import LoopbackHandler, LoopbackServer
 
 US = "bisect-bot"
@@ -29,6 +31,9 @@ LONGEST = 65_536
 REACTIONS = {"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
 _ROUTES = (
     ("me", "GET", re.compile(r"/user")),
+    ("app", "GET", re.compile(r"/app")),
+    ("installation", "GET", re.compile(r"/repos/(?P<repository>[^/]+/[^/]+)/installation")),
+    ("token", "POST", re.compile(r"/app/installations/(?P<installation>\d+)/access_tokens")),
     ("list", "GET", re.compile(r"/repos/(?P<repository>[^/]+/[^/]+)/issues/(?P<number>\d+)/comments")),
     ("create", "POST", re.compile(r"/repos/(?P<repository>[^/]+/[^/]+)/issues/(?P<number>\d+)/comments")),
     ("issue", "GET", re.compile(r"/repos/(?P<repository>[^/]+/[^/]+)/issues/(?P<number>\d+)")),
@@ -112,11 +117,23 @@ class Request:
 
 
 @dataclass
+class FakeApp:
+    """A GitHub App that is installed in `repositories`; its tokens say that they end at `expires_at`."""
+
+    public_key: str
+    slug: str = "our-app"
+    repositories: frozenset[str] = frozenset()
+    expires_at: str = "2027-01-15T09:00:00Z"
+    claims: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
 class FakeGitHub:
     """The state of a running server. `url` is the address of the API; tests may change everything while it runs."""
 
     url: str = ""
     tokens: dict[str, str] = field(default_factory=lambda: {TOKEN: US})  # token → login
+    app: FakeApp | None = None
     issues: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
     written: list[dict[str, Any]] = field(default_factory=list)  # comments of all issues, oldest first
     reactions: list[tuple[int, str, str]] = field(default_factory=list)  # comment, who, which
@@ -226,6 +243,8 @@ class _Handler(LoopbackHandler):
 
     def _reply(self, kind: str, found: Mapping[str, str], content: Any) -> _Reply:
         github = self.server.github
+        if kind in {"app", "installation", "token"}:
+            return self._of_app(kind, found)
         login = github.tokens.get(self.headers.get("Authorization", "").removeprefix("Bearer "))
         if login is None:
             return _Reply(401, {"message": "Bad credentials"})
@@ -244,6 +263,29 @@ class _Handler(LoopbackHandler):
                 return self._edit(repository, int(found["comment"]), login, content)
             case "react":
                 return self._react(repository, int(found["comment"]), login, content)
+            case _:
+                return _Reply(404, {"message": "Not Found"})
+
+    def _of_app(self, kind: str, found: Mapping[str, str]) -> _Reply:
+        """What an App asks for with a proof that it has the private key."""
+        app = self.server.github.app
+        try:
+            assert app is not None
+            sent = self.headers.get("Authorization", "").removeprefix("Bearer ")
+            # Times are left to those who look at the claims: tests have clocks of their own.
+            claims = jwt.decode(sent, app.public_key, ["RS256"], options={"verify_exp": False, "verify_iat": False})
+        except (AssertionError, jwt.PyJWTError):
+            return _Reply(401, {"message": "A JSON web token could not be decoded"})
+        app.claims.append(claims)
+        match kind:
+            case "app":
+                return _Reply(200, {"slug": app.slug, "id": int(claims["iss"])})
+            case "installation" if found["repository"].lower() in app.repositories:
+                return _Reply(200, {"id": 17})
+            case "token" if found["installation"] == "17":
+                made = f"ghs_{len(app.claims)}"
+                self.server.github.tokens[made] = f"{app.slug}[bot]"
+                return _Reply(201, {"token": made, "expires_at": app.expires_at})
             case _:
                 return _Reply(404, {"message": "Not Found"})
 

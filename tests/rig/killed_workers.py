@@ -97,18 +97,23 @@ class Soak:
                     return str(answer.json()["question"]["id"])
                 assert answer.status_code in {429, 503}, answer.text
             time.sleep(0.2)
-        raise AssertionError("the server does not come back")
+        raise AssertionError(f"the server does not come back:\n{self.last_words('serve')}")
+
+    def last_words(self, name: str) -> str:
+        """The last of what the youngest process of a kind has said."""
+        youngest = max(self.place.root.glob(f"{name}-*.log"), key=lambda path: path.stat().st_mtime)
+        return youngest.read_text()[-2000:]
 
     def start(self) -> None:
         """Start one more worker."""
-        self.workers.append(self._start("worker", "--at-once", "2", "--sandbox", "off"))
+        self.workers.append(self._start("worker", "--at-once", "2"))
 
     def start_server(self) -> None:
         """Start the server."""
-        self.server = self._start("serve", "--port", str(self.port), "--submissions", "1000/minute", "--sandbox", "off")
+        self.server = self._start("serve", "--port", str(self.port), "--submissions", "1000/minute")
 
     def _start(self, name: str, *words: str) -> subprocess.Popen[bytes]:
-        environ = {**self.place.environ(), "BISECT_LEASE": str(LEASE)}
+        environ = {**self.place.environ(), "BISECT_LEASE": str(LEASE), "BISECT_SANDBOX": "off"}
         with (self.place.root / f"{name}-{time.monotonic_ns()}.log").open("wb") as log:
             command = self.place.command(name, *words, *self.words)
             return subprocess.Popen(command, stdout=log, stderr=log, env=environ, cwd=self.place.root)
@@ -164,6 +169,12 @@ class Soak:
             assert one.wait(90) == 0, one.args
         self.workers.clear()
         self.server = None
+
+    def end(self) -> None:
+        """Kill what is left."""
+        for one in (*self.workers, *([self.server] if self.server else ())):
+            one.kill()
+            one.wait()
 
     def check(self, usual: dict[int, int]) -> int:
         """Every answer is right, as many trials are stored as usual; gives how many trials were run again."""

@@ -22,7 +22,7 @@ class Server:
     address: str
     log: list[str] = field(default_factory=list)
 
-    def stop(self, number: int = signal.SIGTERM, seconds: float = 60) -> int:
+    def stop(self, number: int = signal.SIGTERM, seconds: float = 120) -> int:
         """Send a signal and wait for the end; gives the exit status."""
         self.process.send_signal(number)
         return self.process.wait(seconds)
@@ -49,7 +49,7 @@ def server(command: list[str], environ: Mapping[str, str], folder: Path) -> Iter
     for reader in readers:
         reader.start()
     try:
-        match = re.search(r"at (http://\S+)", lines.get(timeout=120))
+        match = re.search(r"at (http://\S+)", lines.get(timeout=300))
         assert match
         yield Server(process, match[1], log)
     except Empty:

@@ -18,7 +18,7 @@ from bisect_tool.store.database import Database
 from bisect_tool.store.results import Results
 from bisect_tool.store.service_tables import asked, jobs, posts
 from tests.rig.asked import submission
-from tests.rig.fake_github import TOKEN, US, FakeGitHub
+from tests.rig.fake_github import TOKEN, FakeGitHub
 
 PAGES = "https://bisect.example.org/q/"
 SECRET = "a secret of the tests that GitHub knows"
@@ -53,6 +53,10 @@ class Stage:
     def again(self, question: Question, purpose: Purpose) -> Job:
         """Somebody wants it worked on again."""
         return self.queue.add(question.id, purpose, Asker("ann"))
+
+    def retry(self) -> None:
+        """Somebody wants the question of the first command answered again."""
+        self.questions.retry(self.commands()[0]["question"], Asker("ann"), fresh=True)
 
     def taken(self) -> Taken:
         """A worker takes the next job."""
@@ -108,7 +112,5 @@ class Stage:
 
 def talk_settings(github: FakeGitHub, *targets: Target, **more: Any) -> TalkSettings:
     """Settings that post; `more` are fields of `GitHubSettings`."""
-    usual = GitHubSettings(
-        token=TOKEN, posts=True, repositories=frozenset({REPOSITORY}), secret=SECRET, api=github.url, login=US
-    )
+    usual = GitHubSettings(token=TOKEN, posts=True, repositories=frozenset({REPOSITORY}), secret=SECRET, api=github.url)
     return TalkSettings(replace(usual, **more), targets, may_be_private=True)

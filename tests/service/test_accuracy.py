@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binomtest
 
-from bisect_tool.service.accuracy import UNDER_WAY, Asked, Reviewed, accuracy_of, coverage, monday, precision
+from bisect_tool.service.accuracy import (
+    UNDER_WAY,
+    Asked,
+    Reviewed,
+    accuracy_of,
+    coverage,
+    fault_name,
+    monday,
+    precision,
+)
 from bisect_tool.service.recheck import Checked, Kind, Verdict
 
 DAY = 86_400.0
@@ -75,3 +84,12 @@ def test_coverage_says_why_there_is_no_answer() -> None:
     assert (found.asked, found.answered, found.share) == (6, 2, 0.4)
     assert found.outcomes == {"exact": 1, "no change": 1}
     assert found.why_not == {"no build could be judged": 1, "PackageNotFound": 1, "cancelled": 1, UNDER_WAY: 1}
+
+
+def test_faults_have_their_names() -> None:
+    assert [fault_name({"status": status, "what": ""}) for status in (10, 12, 70)] == [
+        "SpecError",
+        "EmptyRange",
+        "BisectError",
+    ]
+    assert fault_name(None) is None

@@ -25,6 +25,7 @@ from bisect_tool.service.watches import Watches, Watching, WatchRules
 from bisect_tool.spec.reading import load_all
 from bisect_tool.store import tables
 from bisect_tool.store.last_reports import last_reports
+from bisect_tool.store.service_tables import found_failures
 from tests.rig.direct_runs import DirectRuns, direct_runs
 from tests.rig.service_scene import Scene, scene
 from tests.rig.toy import ToyBuild, day, toy_package
@@ -91,6 +92,11 @@ class Shop:
         (review,) = reviews.conclude()
         return review
 
+    def found(self) -> set[str]:
+        """The runs that a look-up finds."""
+        with self.scene.database.engine.connect() as connection:
+            return set(connection.execute(select(found_failures.c.run)).scalars())
+
     def tried(self, after: int) -> dict[str, int]:
         """How many trials of each build were stored after the first so many."""
         table = tables.trials.c
@@ -118,6 +124,7 @@ def test_an_open_failure_is_closed_by_a_build_that_fixes_it(shop: Shop) -> None:
     assert isinstance(told, Fixed)
     assert (told.kind, told.last_with, told.first_without) == ("exact", "1.5", "1.6")
     assert shop.tried(known) == {"1.5": 3, "1.6": 3}
+    assert shop.found() == {last.run}
     assert shop.watch() == []
 
 
@@ -132,6 +139,7 @@ def test_an_answer_is_found_again_and_then_it_is_not(shop: Shop) -> None:
         (check,) = review.found.checks
         assert (check.verdict, check.without, check.with_) == (Verdict.SAME, "1.1", "1.2")
         assert last_reports(results, ["toy"]) == answered
+    assert shop.found() == {review.of_run}
     assert shop.tried(known).keys() == {"1.1", "1.2"}
     switch.touch()
     review = shop.review()

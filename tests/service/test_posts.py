@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from sqlalchemy import update
 
@@ -144,3 +146,21 @@ def test_replacing_leaves_one_and_adds_another(posts: Posts) -> None:
     posts.replace(taken(posts), "it was edited", follower)
     assert (of_key(posts).state, of_key(posts).error) == (PostState.LEFT, "it was edited")
     assert taken(posts).key == OTHER
+
+
+def test_many_senders_take_each_post_once_and_keep_within_the_cap(posts: Posts) -> None:
+    for number in range(24):
+        add(posts, key_of(str(number)))
+
+    def send(_: int) -> list[tuple[int, bool]]:
+        found = []
+        while (post := posts.take()) is not None or posts.all(state=PostState.WAITING, most=1):
+            if post is not None:
+                found.append((post.id, posts.reserve(post, "a/b", 5) is None))
+                posts.end(post, PostState.SENT, "")
+        return found
+
+    with ThreadPoolExecutor(6) as pool:
+        sent = [one for part in pool.map(send, range(6)) for one in part]
+    assert sorted(number for number, _ in sent) == list(range(1, 25))
+    assert sum(is_made for _, is_made in sent) == 5

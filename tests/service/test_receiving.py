@@ -14,10 +14,11 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from bisect_tool.service.app import make_app
+from bisect_tool.service.github.marker import marked
 from bisect_tool.service.services import Services
 from bisect_tool.store.address import file_address
 from tests.rig.fake_deliveries import Delivery, delivery, of_comment
-from tests.rig.fake_github import US, FakeGitHub
+from tests.rig.fake_github import FakeGitHub
 from tests.rig.opened_services import ADDRESS, opened_services
 from tests.rig.talk_stage import REPOSITORY, SECRET, Stage, talk_settings
 
@@ -118,7 +119,7 @@ def test_without_a_secret_nothing_is_heard(services: Services, github: FakeGitHu
         ({"text": "```\n/bisect\n```"}, "no command"),
         ({"author_association": "NONE"}, "the author may not ask"),
         ({"author_association": "CONTRIBUTOR"}, "the author may not ask"),
-        ({"author": US}, "written by a program"),
+        ({"text": marked("/bisect", "0" * 64)}, "written by a program"),
         ({"author": "dependabot[bot]", "user": {"login": "dependabot[bot]", "type": "Bot"}}, "written by a program"),
         ({"performed_via_github_app": {"id": 1}}, "written by a program"),
         ({"user": None}, "it is not what GitHub sends"),
@@ -127,8 +128,8 @@ def test_without_a_secret_nothing_is_heard(services: Services, github: FakeGitHu
 def test_who_may_not_ask_and_what_is_no_command_is_let_go(
     client: TestClient, services: Services, github: FakeGitHub, more: dict[str, Any], outcome: str
 ) -> None:
-    user = more.pop("user", {})
-    fields = {"text": "/bisect", **more} | ({"user": user} if user else {})
+    user = more.get("user", {})
+    fields = {"text": "/bisect", **{key: value for key, value in more.items() if value is not None}}
     sent = said(github, **fields)
     if user is None:
         content = json.loads(sent.body)
@@ -151,6 +152,16 @@ def test_a_comment_that_somebody_else_sends_is_let_go(client: TestClient, github
     comment = github.add_comment(REPOSITORY, 12, "ann", "/bisect", author_association="OWNER")
     sent = of_comment(github, REPOSITORY, 12, comment, secret=SECRET, sender="mallory")
     assert send(client, sent).json()["outcome"] == "ignored: sent by somebody else than its author"
+
+
+def test_in_another_order_each_is_heard(client: TestClient, services: Services, github: FakeGitHub) -> None:
+    first, second = said(github), said(github, "/bisect --to 2.15")
+    assert [send(client, one).json()["outcome"] for one in (second, first, second)] == [
+        "asked",
+        "asked",
+        "received before",
+    ]
+    assert [row["said"] for row in heard(services)] == ['["--to 2.15"]', '["--from 2.12"]']
 
 
 def test_other_repositories_and_other_events_are_let_go(client: TestClient, github: FakeGitHub) -> None:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
+from contextlib import closing, nullcontext
 
+import pytest
 import requests
+from click.testing import CliRunner, Result
 
+from bisect_tool.cli import cli
+from bisect_tool.errors import PortTaken, SpecError
+from bisect_tool.service.question import JobState
+from bisect_tool.service.questions import Questions
+from bisect_tool.service.serving import listen
+from bisect_tool.store.address import file_address
+from bisect_tool.store.results import open_results
 from tests.integration.conftest import Place, failing, history, place
 from tests.rig.server import server
 
@@ -31,6 +40,8 @@ def test_asked_answered_and_known(place: Place) -> None:
         assert (word, state, address) == ("known", "answered", f"{served.address}/q/{question}")
         watched = place.run("watch", address, "--quiet")
         assert (watched.status, watched.out, watched.err) == (0, first.out, "")
+        known = place.run("when", "gradient is all zero", "--server", served.address)
+        assert known.status == 0, known.err
         badge = requests.get(f"{served.address}/api/v1/questions/{question}/badge.svg", timeout=30)
         assert "toy: fails since 1.3" in badge.text
         evidence = requests.get(f"{served.address}/api/v1/questions/{question}/trials/repro/1.3", timeout=30).json()
@@ -43,17 +54,13 @@ def test_asked_answered_and_known(place: Place) -> None:
     assert sum(line["message"] == "request" for line in about) > 5
 
 
-def test_a_second_server_on_the_same_port_says_so(place: Place) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        ran = place.run("serve", "--port", str(port))
-    assert ran.status == 52
-    assert f"the port {port} is taken, perhaps by another `bisect serve`" in ran.err
-
-
-def test_who_is_not_let_in(place: Place) -> None:
-    ran = place.run("serve", "--host", "0.0.0.0", "--port", "0")
-    assert (ran.status, "there are no tokens yet" in ran.err) == (18, True)
+def test_a_second_server_on_the_same_port_says_so() -> None:
+    with closing(listen("127.0.0.1", 0)) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(PortTaken, match=f"the port {port} is taken, perhaps by another `bisect serve`"):
+            listen("127.0.0.1", port)
+    with pytest.raises(PortTaken, match="nobody can listen there"):
+        listen("192.0.2.1", 0)
 
 
 def test_with_tokens(place: Place) -> None:
@@ -73,22 +80,34 @@ def test_with_tokens(place: Place) -> None:
     assert not any(token in line for line in served.log)
 
 
-def test_a_mistake_is_told_before_anything_is_sent(place: Place) -> None:
-    spec = place.spec(timeout=-1)
-    ran = place.run("submit", spec, "--server", "http://127.0.0.1:9")
-    assert (ran.status, "timeout: found" in ran.err) == (10, True)
-    assert place.run("submit", place.spec()).status == 2
-    assert place.run("watch", "nonsense").status == 2
+def test_a_mistake_is_told_before_anything_is_sent(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BISECT_SERVER", raising=False)
+    monkeypatch.setenv("HOME", str(place.root))
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(cli, words)
+
+    mistaken = run("submit", str(place.spec(timeout=-1)), "--server", "http://127.0.0.1:9")
+    assert isinstance(mistaken.exception, SpecError)
+    assert "timeout: found" in str(mistaken.exception)
+    nowhere = run("submit", str(place.spec()))
+    assert (nowhere.exit_code, "No server: name it with --server" in nowhere.output) == (2, True)
+    assert (run("watch", "nonsense").exit_code, run("watch", "q0123456789abcdef0123").exit_code) == (2, 2)
 
 
-def test_a_server_that_stops_tells_its_streams(place: Place) -> None:
-    """The stream ends with a word, at once, and the exit is clean."""
-    with server(place.command("serve", "--workers", "0"), place.environ(), place.root) as served:
-        spec = place.spec().read_text()
-        body = {"spec": spec, "files": [{"path": "repro.py", "text": "import toy"}]}
-        asked = requests.post(f"{served.address}/api/v1/questions", json=body, timeout=30).json()["question"]["id"]
-        stream = requests.get(f"{served.address}/api/v1/questions/{asked}/events", stream=True, timeout=30)
-        lines = stream.iter_lines(decode_unicode=True)
-        assert next(line for line in lines if line.startswith("data"))
+def test_a_server_that_stops_tells_its_streams_and_gives_work_back(place: Place) -> None:
+    """Streams end with a word, the job waits for another worker, and the exit is clean."""
+    place.publish(history(2, {number: {"main": "hang"} for number in range(2)}))
+    spec = place.spec(timeout=600).read_text()
+    files = [{"path": "repro.py", "text": (place.specs / "toy-spec" / "repro.py").read_text()}]
+    with server(place.command("serve"), place.environ(), place.root) as served:
+        told = requests.post(f"{served.address}/api/v1/questions", json={"spec": spec, "files": files}, timeout=60)
+        question = told.json()["question"]["id"]
+        stream = requests.get(f"{served.address}/api/v1/questions/{question}/events", stream=True, timeout=120)
+        lines = stream.iter_lines(chunk_size=1, decode_unicode=True)
+        assert any('"trial_started"' in line for line in lines)
         assert served.stop() == 0
-        assert [line for line in lines if line] == ["event: stopping", "data: {}"]
+        assert [line for line in lines if line][-2:] == ["event: stopping", "data: {}"]
+    with open_results(file_address(place.cache / "results.sqlite", is_own=False), nullcontext) as results:
+        (job,) = Questions(results.database).jobs(question)
+    assert (job.state, job.attempts, job.worker) == (JobState.WAITING, 0, None)

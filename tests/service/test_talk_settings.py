@@ -24,7 +24,6 @@ def test_everything_that_can_be_said() -> None:
             "BISECT_GITHUB_ASSOCIATIONS": "member owner",
             "BISECT_GITHUB_ASKERS": "ann",
             "BISECT_GITHUB_WEBHOOK_SECRET": "0123456789abcdef",
-            "BISECT_GITHUB_LOGIN": "our-bot",
             "BISECT_WEBHOOKS": "https://hooks.example.org/s3cret https://other.example.org",
             "BISECT_WEBHOOK_SECRET": f"{SECRET} {SECRET}",
         },
@@ -33,7 +32,7 @@ def test_everything_that_can_be_said() -> None:
     assert found.github == GitHubSettings(
         token="t0ken", posts=True, repositories=frozenset({"pytorch/pytorch", "else/where"}), daily=5, seconds_a_day=5400.0,
         associations=frozenset({"MEMBER", "OWNER"}), askers=frozenset({"ann"}), secret="0123456789abcdef",
-        login="our-bot", api="https://github.example.org/api/v3", host="github.example.org",
+        api="https://github.example.org/api/v3", host="github.example.org",
     )  # fmt: skip
     assert [target.address for target in found.targets] == [
         "https://hooks.example.org/s3cret",

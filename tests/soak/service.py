@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import socket
 import tempfile
 import time
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("--server", action="store_true", help="with a server, which is killed as well")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that nothing is left running then, too
     with soak_in(random.Random(chosen.seed), postgres=chosen.postgres) as soak:
         soak.port = free_port() if chosen.server else None
         print(burst(soak, chosen.burst) if chosen.burst else killing(soak, chosen.kills))
@@ -53,7 +55,9 @@ def soak_in(chance: random.Random, *, postgres: bool) -> Iterator[Soak]:
         address = _address(stack, root, postgres=postgres)
         results: Results = stack.enter_context(open_results(address, nullcontext, span=1000))
         words = ("--store", address.url.render_as_string(hide_password=False))
-        yield Soak(place, results, chance, words)
+        soak = Soak(place, results, chance, words)
+        stack.callback(soak.end)
+        yield soak
 
 
 def free_port() -> int:
@@ -80,7 +84,7 @@ def killing(soak: Soak, most: int) -> str:
     while soak.kills < most:
         while soak.open() < BACKLOG:
             soak.ask()
-        time.sleep(soak.chance.uniform(0.5, 4.0))
+        time.sleep(soak.chance.uniform(0.5, 12.0))
         soak.kill()
     soak.wait(lambda: soak.open() == 0, 600)
     took = time.monotonic() - began

@@ -40,10 +40,16 @@ class Cell:
     programs: Path
 
     def run(
-        self, code: str, *, timeout: float = 30, sandbox: str = "on", bounds: Mapping[str, str] | None = None
+        self,
+        code: str,
+        *,
+        timeout: float = 30,
+        sandbox: str = "on",
+        bounds: Mapping[str, str] | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> FinishedTrial:
         files = (("repro.py", (TRY + code).encode()),)
-        order = TrialOrder(files, ("python", "repro.py"), {}, timeout, "cpu")
+        order = TrialOrder(files, ("python", "repro.py"), variables or {}, timeout, "cpu")
         folder = self.root / "cache" / "trials" / f"own-{len(list((self.root / 'cache' / 'trials').iterdir()))}"
         own = {f"BISECT_TRIAL_{name.upper()}": value for name, value in (bounds or {}).items()}
         environ = {**os.environ, **own, "GITHUB_TOKEN": "geheim", "BISECT_SANDBOX": sandbox}
@@ -297,6 +303,21 @@ def test_huge_files_that_it_leaves_do_not_stay(cell: Cell) -> None:
     code += "open(own + '/small', 'w').write('x')\n"
     kept = {path.name for path in cell.run(code).folder.iterdir()}
     assert kept == {"command.sh", "log.txt", "observation.json", "repro", "small"}
+
+
+def test_variables_of_a_spec_reach_the_trial_alone(cell: Cell) -> None:
+    """The loader complains once for each program that it starts with such a variable: here that is the repro alone."""
+    given = {
+        "LD_PRELOAD": "/not-there.so",
+        "PYTHONSTARTUP": "x",
+        "UV_INDEX_URL": "x",
+        "BISECT_SANDBOX": "off",
+        "CASE": "own",
+    }
+    done = cell.run("print(os.environ['CASE'], os.getuid())\n", variables=given)
+    *complaints, said = done.observation.output.splitlines()
+    assert said == "own 60000"
+    assert [line.count("/not-there.so") for line in complaints] == [1]
 
 
 def test_a_sandbox_that_does_not_start_is_no_verdict(

@@ -17,7 +17,7 @@ from tests.trials.test_warm import KINDS, MODULES, Bench
 
 pytestmark = needs_sandbox
 SOME = ("cause", "assertion", "exit_125", "segfault", "abort", "thread", "checks", "beside", "multiprocessing",
-        "subprocess", "place", "variables", "files", "session", "warns")  # fmt: skip
+        "subprocess", "variables", "files", "session", "warns")  # fmt: skip
 RUN = "import heavy\nimport os, sys\n"
 
 

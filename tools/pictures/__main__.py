@@ -1,6 +1,6 @@
-"""`python -m tools.pictures`: make the pictures of `docs/` again, from a real run over releases of click.
+"""`python -m tools.pictures`: make the pictures of `docs/` again: of a real run over releases of click, and of the service.
 
-Needs the package index and, for the screenshots, a Chromium (`--chromium`, or the first on the path).
+The run needs the package index; the screenshots need a Chromium (`--chromium`, or the first on the path).
 """
 
 from __future__ import annotations
@@ -26,9 +26,28 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 @click.option("--spec", default="click-flag-value-type", show_default=True, help="A folder of repro_specs/.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=ROOT / "docs" / "pictures")
 @click.option("--chromium", default=next(filter(None, map(shutil.which, BROWSERS)), None), help="The browser.")
-def main(spec: str, out: Path, chromium: str | None) -> None:
-    """Record `bisect run`, and take pictures of its HTML report."""
+@click.option("--only", type=click.Choice(["run", "service"]), help="Make only the pictures of one kind.")
+def main(spec: str, out: Path, chromium: str | None, only: str | None) -> None:
+    """Record `bisect run`, and take pictures of its HTML report and of the pages of the service."""
     out.mkdir(parents=True, exist_ok=True)
+    if only != "service":
+        picture_run(spec, out, chromium)
+    if only != "run":
+        picture_service(out, chromium)
+
+
+def picture_service(out: Path, chromium: str | None) -> None:
+    """Screenshots of the pages of the service."""
+    from tools.pictures.service_pages import photograph_service
+
+    if chromium is None:
+        raise click.ClickException("no Chromium: name one with --chromium")
+    for shot in photograph_service(chromium, out):
+        click.echo(f"{shot.name}, {shot.stat().st_size // 1000} kB")
+
+
+def picture_run(spec: str, out: Path, chromium: str | None) -> None:
+    """A recording of `bisect run`, and screenshots of its report."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         page = folder / "report.html"

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bisect_tool.reports import answer, chances_picture, numbers, sentences, timeline
+from bisect_tool.reports import answer, chances_picture, every_build, numbers, sentences, timeline
 from bisect_tool.reports.cleaning import clean
 from bisect_tool.reports.diagnosis_lines import show_diagnoses
 from bisect_tool.reports.picture import draw, failure_class
@@ -25,7 +25,8 @@ SUFFIX = ".html"
 MOST_BUILDS = 12
 MOST_COMMITS = 1000
 # In JSON: an escape other than of a newline, a tab, a quote or a backslash, and what JSON does not escape of `cleaning`.
-_UNCLEAN = re.compile("\\\\[urbf]|[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_ESCAPES = ("\\u", "\\r", "\\b", "\\f", "\x7f")
+_CONTROLS = re.compile("[\x80-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
 def render(report: Report) -> str:
@@ -46,6 +47,7 @@ def render(report: Report) -> str:
 def body_values(report: Report) -> dict[str, Any]:
     """What `report_body.html.jinja` shows of a report, but for `log_of(case, build, log)`: the address of a trial's log."""
     findings = answer.findings(report)
+    letters, names = timeline.letters(report), timeline.names(report)
     return {
         "report": report,
         "summary": answer.summary(report),
@@ -53,8 +55,8 @@ def body_values(report: Report) -> dict[str, Any]:
         "diagnoses": show_diagnoses(report),
         "tables": numbers.tables(report),
         "headings": numbers.HEADINGS,
-        "names": timeline.names(report),
-        "classes": {finding.failure.id: failure_class(report, finding.failure.id) for finding in findings},
+        "every_build": lambda case, log_of: every_build.rows(case, names, log_of),
+        "classes": {finding.failure.id: failure_class(letters, finding.failure.id) for finding in findings},
         # The pictures escape their own texts.
         "picture": Markup(draw(report)),  # noqa: S704
         "chances": lambda study: Markup(chances_picture.draw(study)),  # noqa: S704
@@ -91,7 +93,8 @@ def log_address(log: str, cache: str) -> str:
 def _cleaned(report: Report) -> Report:
     """The report without control characters in any of its texts; most have none, as the texts are cleaned on the way in."""
     with suppress(ValueError):  # a lone surrogate is no JSON
-        if not _UNCLEAN.search(report.model_dump_json()):
+        text = report.model_dump_json()
+        if not any(one in text for one in _ESCAPES) and (text.isascii() or not _CONTROLS.search(text)):
             return report
     return Report.model_validate(_clean_values(report.model_dump()))
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bisect_tool.errors import BisectError, SpecError, interrupted
+from bisect_tool.errors import BisectError, IndexUnreachable, SpecError, interrupted
 from bisect_tool.reports import events
 from bisect_tool.reports.batch.line import ErrorPart, SpecLine, line_of
 from bisect_tool.reports.batch.progress import BatchView
@@ -44,6 +44,8 @@ class Batch(Watch):
     _names: dict[Path, str] = field(default_factory=dict)
     _kept: dict[str, Report] = field(default_factory=dict)
     _faults: OwnFaults = field(default_factory=OwnFaults)
+    _unreached: list[tuple[ReadSpec, IndexUnreachable]] = field(default_factory=list)
+    _is_asked: bool = False
 
     def run(self) -> list[SpecLine]:
         """Answer every spec that can be answered; gives all lines.
@@ -60,8 +62,12 @@ class Batch(Watch):
                 if member.error is not None:
                     self._refuse(member.name, member.path, member.error, "invalid")
             self._wait()
-            for group in groups_of([one.read for one in self.members if one.read is not None], self.workshop):
+            specs = [one.read for one in self.members if one.read is not None]
+            for group in groups_of(specs, self.workshop):
                 self._answer(group)
+            if specs and len(self._unreached) == len(specs):  # it is the network, which says nothing of any of them
+                raise self._unreached[0][1]
+            self._give_up_unreached()
         except KeyboardInterrupt as stop:
             raise interrupted() from stop
         finally:
@@ -102,14 +108,27 @@ class Batch(Watch):
     def _heard(self, event: events.Event) -> None:
         if isinstance(event, events.TrialFinished):
             self._faults.went_well()
+        if isinstance(event, events.RunStarted):
+            self._is_asked = True
+            self._give_up_unreached()
         self.view(event)
 
     def spares(self, spec: ReadSpec, error: Exception, *, is_begun: bool) -> bool:
         """Whether `error` ends `spec` alone; its line says so then."""
         if not self._faults.is_own(error, is_begun=is_begun):
             return False
-        self._refuse(self._names[spec.path], spec.path, error, "failed", spec)
+        if isinstance(error, IndexUnreachable) and not self._is_asked:
+            self._unreached.append((spec, error))  # what it means shows when another one is reached
+        else:
+            self._give_up(spec, error)
         return True
+
+    def _give_up_unreached(self) -> None:
+        while self._unreached:
+            self._give_up(*self._unreached.pop(0))
+
+    def _give_up(self, spec: ReadSpec, error: Exception) -> None:
+        self._refuse(self._names[spec.path], spec.path, error, "failed", spec)
 
     def answered(self, spec: ReadSpec, report: Report, *, is_last: bool) -> None:  # noqa: ARG002  both are kept
         """Keep the report of a spec; one that is kept already is not written again."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from bisect_tool.service.api import answers, badges, evidence, questions, streams, work
+from bisect_tool.service.api import answers, badges, evidence, lookups, questions, streams, watches, work
 
 PREFIX = "/api/v1"
 
 router = APIRouter(prefix=PREFIX)
-for part in (questions, answers, streams, evidence, badges, work):
+for part in (questions, lookups, answers, streams, evidence, badges, watches, work):
     router.include_router(part.router)

@@ -1,4 +1,4 @@
-"""A question as it arrives: JSON with the files in it, or a form with files."""
+"""A question as it arrives: JSON with the files in it, or a form with files or an archive."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from bisect_tool.errors import SpecError
 from bisect_tool.service.api.models import MOST_FILES, NewQuestion
 from bisect_tool.service.problems import Refused
 from bisect_tool.service.question import MOST_SPEC_BYTES, USUAL_PRIORITY, Submission
+from bisect_tool.service.unpacking import MOST_ARCHIVE, unpack
 
 FORM = "multipart/form-data"
 JSON = "application/json"
@@ -76,11 +77,13 @@ def _content(text: str | None, encoded: str | None) -> bytes:
 
 
 async def _of_form(form: FormData) -> HandedIn:
-    """The fields: `spec` (text or file), `files` (their names are the paths), `priority`, `source`."""
-    unknown = sorted(set(form) - {"spec", "files", "priority", "source"})
+    """The fields: `spec` (text or file), `files` (their names are the paths), `archive`, `priority`, `source`."""
+    unknown = sorted(set(form) - {"spec", "files", "archive", "priority", "source"})
     if unknown:
         raise _mistaken([f"{name[:100]!r}: no such field" for name in unknown])
     files = [(file.filename or "", await file.read()) for file in form.getlist("files") if isinstance(file, UploadFile)]
+    if isinstance(archive := form.get("archive"), UploadFile):
+        return await _of_archive(form, await archive.read(MOST_ARCHIVE + 1), len(files))
     spec = form.get("spec")
     if isinstance(spec, UploadFile):
         text = _text(await spec.read(MOST_SPEC_BYTES + 1))
@@ -90,6 +93,13 @@ async def _of_form(form: FormData) -> HandedIn:
         text = _text(dict(files).get(_SPEC))
         files = [(path, content) for path, content in files if path != _SPEC]
     return HandedIn(Submission(text, tuple(files)), _priority(form.get("priority")), _source(form.get("source")))
+
+
+async def _of_archive(form: FormData, content: bytes, files: int) -> HandedIn:
+    if files or "spec" in form:
+        raise _mistaken(["archive: it holds the spec and all files, so that there are no others beside it"])
+    submission = await run_in_threadpool(unpack, content)
+    return HandedIn(submission, _priority(form.get("priority")), _source(form.get("source")))
 
 
 def _text(content: bytes | None) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from bisect_tool.service.access import Here, Reader, Submitter, Visitor, Worker
 from bisect_tool.service.api.handing_in import FORM, JSON, HandedIn, read_question
@@ -35,6 +35,7 @@ _FORM_SCHEMA = {
     "properties": {
         "spec": {"type": "string", "description": "The text of the spec; left out: `spec.yaml` among the files."},
         "files": {"type": "array", "items": _FILE, "description": "The files; their names are their paths."},
+        "archive": {**_FILE, "description": "Instead of both: a zip or tar with `spec.yaml` and its files."},
         "priority": {"type": "integer", "minimum": 0, "maximum": 100},
         "source": {"type": "string", "maxLength": 500},
     },
@@ -60,7 +61,7 @@ async def submit(request: Request, response: Response, services: Here, visitor: 
     """Hand in a question. The same content again gives the question that is there, with its answer once there is one."""
     request.app.state.rates.count_submission(visitor.key)
     handed_in = await read_question(request)
-    submitted = await run_in_threadpool(_submit, services, visitor, handed_in)
+    submitted = await to_thread.run_sync(_submit, services, visitor, handed_in, limiter=request.app.state.submitting)
     response.status_code = 201 if submitted.is_new else 200
     response.headers["Location"] = f"{request.url.path}/{submitted.question.id}"
     return submitted

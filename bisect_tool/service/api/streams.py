@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
@@ -60,33 +61,44 @@ async def get_events(
     question: Asked,
     request: Request,
     services: Here,
-    _: Reader,
+    visitor: Reader,
     after: Annotated[int, Query(ge=0, le=MOST_ID, description="Only events after this one.")] = 0,
     until_end: Annotated[bool, Query(description="End the stream when the question has ended.")] = False,  # noqa: FBT002  a part of the query
     last_event_id: Annotated[str | None, Header(max_length=100, description="As `after`, of a browser.")] = None,
 ) -> EventSourceResponse:
     """The events of a question: those that are kept, then those that come, until the client leaves."""
     feed: Feed = request.app.state.feed
-    feed.check_room()
+    feed.check_room(visitor.key)
     last = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdecimal() else after
-    pieces = _pieces(feed, services, question.id, min(last, MOST_ID), until_end=until_end)
+    pieces = _counted(feed, visitor.key, _pieces(feed, services, question.id, min(last, MOST_ID), until_end=until_end))
     return EventSourceResponse(pieces, ping=PING, send_timeout=PATIENCE, sep="\n")
+
+
+async def _counted(
+    feed: Feed, who: str, pieces: AsyncGenerator[ServerSentEvent, None]
+) -> AsyncIterator[ServerSentEvent]:
+    # A client that leaves closes the outermost of these generators; the others are closed here, not some time later.
+    with feed.watched_by(who):
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece
 
 
 async def _pieces(
     feed: Feed, services: Services, question: str, last: int, *, until_end: bool
-) -> AsyncIterator[ServerSentEvent]:
+) -> AsyncGenerator[ServerSentEvent, None]:
     yield ServerSentEvent(comment="bisect", retry=RECONNECT)
     is_caught_up = False
     try:
-        async for event in feed.events_of(question, last):
-            if event is not None:
-                yield ServerSentEvent(json.dumps(values_of(event)), id=str(event.id))
-            is_caught_up = is_caught_up or event is None
-            might_be_over = is_caught_up and (event is None or event.kind == "job_ended")
-            if until_end and might_be_over and (state := await run_in_threadpool(_end_of, services, question)):
-                yield ServerSentEvent(json.dumps({"state": state}), event="end")
-                return
+        async with aclosing(feed.events_of(question, last)) as events:
+            async for event in events:
+                if event is not None:
+                    yield ServerSentEvent(json.dumps(values_of(event)), id=str(event.id))
+                is_caught_up = is_caught_up or event is None
+                might_be_over = is_caught_up and (event is None or event.kind == "job_ended")
+                if until_end and might_be_over and (state := await run_in_threadpool(_end_of, services, question)):
+                    yield ServerSentEvent(json.dumps({"state": state}), event="end")
+                    return
     except Closing:
         yield ServerSentEvent("{}", event="stopping")
 

@@ -15,8 +15,10 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
+from requests.auth import AuthBase
 
 from bisect_tool import __version__
+from bisect_tool.service.github.credentials import Credentials
 from bisect_tool.service.github.faults import Limited, Rejected, TokenRefused, Unclear
 from bisect_tool.service.github.issue import Issue
 
@@ -28,6 +30,7 @@ TIMEOUTS = (10.0, 30.0)  # seconds to connect, and between two parts of an answe
 IN_ALL = 60.0  # seconds for one answer
 UNSAID_WAIT = 60.0  # GitHub: without a header that says more, wait for a minute
 LONGEST_WAIT = 3700.0  # seconds; limits are those of an hour
+_ODD = "the answer is not what GitHub's API gives: something may stand in between"
 T = TypeVar("T")
 _LIMITED = {HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS}
 
@@ -44,24 +47,25 @@ class Comment:
 
 @dataclass
 class GitHubClient:
-    """Asks the API at `api` (without a slash at the end). `login`: who we are; left out, GitHub is asked once.
+    """Asks the API at `api` (without a slash at the end).
 
     `clock` gives seconds since 1970. Every method raises the errors of `faults`. Nothing is asked before a limit is over.
     """
 
-    token: str = field(repr=False)
+    credentials: Credentials
     api: str = API
-    login: str | None = None
     clock: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
+    timeouts: tuple[float, float] = TIMEOUTS
+    _login: str = ""
     _closed_until: float = 0.0
     _session: requests.Session = field(default_factory=requests.Session, repr=False)
 
     def me(self) -> str:
         """The login that our comments have."""
-        if self.login is None:
-            self.login = self._ask("GET", f"{self.api}/user", _text_of("login"))
-        return self.login
+        if not self._login:
+            self._login = self._proven(lambda: self.credentials.login(self._as))
+        return self._login
 
     def own_comments(self, issue: Issue) -> list[Comment]:
         """Our comments on an issue, oldest first."""
@@ -70,22 +74,22 @@ class GitHubClient:
 
     def create(self, issue: Issue, body: str) -> Comment:
         """Write a comment."""
-        return self._ask("POST", f"{self._of(issue)}/comments", _comment, {"body": body})
+        return self._ask("POST", issue, f"{self._of(issue)}/comments", _comment, {"body": body})
 
     def edit(self, issue: Issue, comment: int, body: str) -> Comment:
         """Replace the text of a comment of ours."""
         address = f"{self.api}/repos/{issue.repository}/issues/comments/{comment}"
-        return self._ask("PATCH", address, _comment, {"body": body})
+        return self._ask("PATCH", issue, address, _comment, {"body": body})
 
     def react(self, issue: Issue, comment: int, content: str) -> None:
         """React to a comment; the same reaction a second time changes nothing."""
         address = f"{self.api}/repos/{issue.repository}/issues/comments/{comment}/reactions"
-        self._ask("POST", address, lambda _: None, {"content": content})
+        self._ask("POST", issue, address, lambda _: None, {"content": content})
 
     def _comments(self, issue: Issue) -> Iterator[Comment]:
         address: str | None = f"{self._of(issue)}/comments?per_page={PER_PAGE}"
         for _ in range(MOST_PAGES):
-            answer = self._answer("GET", address or "", None)
+            answer = self._answer("GET", address or "", self._header(issue), None)
             yield from _picked(answer.content, lambda page: [_comment(one) for one in page])
             address = answer.next
             if address is None:
@@ -97,14 +101,31 @@ class GitHubClient:
     def _of(self, issue: Issue) -> str:
         return f"{self.api}/repos/{issue.repository}/issues/{issue.number}"
 
-    def _ask(self, method: str, address: str, pick: Callable[[Any], T], content: Mapping[str, str] | None = None) -> T:
-        return _picked(self._answer(method, address, content).content, pick)
+    def _ask(self, method: str, issue: Issue, address: str, pick: Callable[[Any], T], content: Mapping[str, str]) -> T:
+        return _picked(self._answer(method, address, self._header(issue), content).content, pick)
 
-    def _answer(self, method: str, address: str, content: Mapping[str, str] | None) -> _Answer:
+    def _header(self, issue: Issue) -> str:
+        """The header Authorization for calls about an issue."""
+        return self._proven(lambda: self.credentials.header(self._as, issue.repository))
+
+    def _proven(self, say: Callable[[], str]) -> str:
+        """What the credentials say."""
+        try:
+            return say()
+        except ValueError as error:
+            raise TokenRefused(str(error)) from None
+        except (KeyError, TypeError) as error:
+            raise Unclear(_ODD) from error
+
+    def _as(self, method: str, path: str, header: str) -> Mapping[str, Any]:
+        """A call that says who we are."""
+        return _picked(self._answer(method, f"{self.api}{path}", header, None).content, _plain)
+
+    def _answer(self, method: str, address: str, header: str, content: Mapping[str, str] | None) -> _Answer:
         if (left := self._closed_until - self.clock()) > 0:
             raise Limited("waiting for the end of a rate limit", left)
         try:
-            answer = self._heard(method, address, content)
+            answer = self._heard(method, address, header, content)
         except requests.RequestException as error:
             raise Unclear(f"no answer of GitHub: {type(error).__name__}") from error
         self._note_limit(answer)
@@ -112,21 +133,20 @@ class GitHubClient:
             return answer
         raise self._fault(answer)
 
-    def _heard(self, method: str, address: str, content: Mapping[str, str] | None) -> _Answer:
+    def _heard(self, method: str, address: str, header: str, content: Mapping[str, str] | None) -> _Answer:
         headers = {
             "Accept": "application/vnd.github+json",
             "User-Agent": f"bisect-tool/{__version__}",
             "X-GitHub-Api-Version": "2022-11-28",
         }
-        # Redirections are not followed: a renamed repository is not the one that was allowed. `auth` keeps requests from
-        # looking into the .netrc of the user.
+        # Redirections are not followed: a renamed repository is not the one that was allowed.
         with self._session.request(
             method,
             address,
             headers=headers,
             json=content,
-            timeout=TIMEOUTS,
-            auth=self._signed,
+            timeout=self.timeouts,
+            auth=_Signed(header),
             allow_redirects=False,
             stream=True,
         ) as response:
@@ -144,10 +164,6 @@ class GitHubClient:
                 raise requests.Timeout
         return b"".join(parts)
 
-    def _signed(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = f"Bearer {self.token}"
-        return request
-
     def _note_limit(self, answer: _Answer) -> None:
         """After the last request of the hour the next one would be refused, and count against us."""
         reset = answer.headers.get("x-ratelimit-reset", "")
@@ -164,6 +180,7 @@ class GitHubClient:
         if status in _LIMITED and (wait := self._asked_to_wait(answer)) is not None:
             return Limited(f"GitHub's rate limit: {said}", self._close(wait))
         if status == HTTPStatus.UNAUTHORIZED:
+            self.credentials.forget()
             return TokenRefused("GitHub does not accept the token")
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return Unclear(f"GitHub answered with status {status}")
@@ -200,20 +217,28 @@ class _Answer:
         return re.sub(r"[^ -~]+", " ", said)[:200]
 
 
-def _text_of(key: str) -> Callable[[Any], str]:
-    """A function that picks the text at `key`."""
+@dataclass(frozen=True, slots=True)
+class _Signed(AuthBase):
+    """The header and nothing else: without this, requests would send what it finds in the .netrc of the user."""
 
-    def pick(answer: Any) -> str:
-        return str(answer[key])
+    header: str = field(repr=False)
 
-    return pick
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = self.header
+        return request
+
+
+def _plain(answer: Any) -> Mapping[str, Any]:
+    if not isinstance(answer, dict):
+        raise TypeError(answer)
+    return answer
 
 
 def _picked(content: bytes, pick: Callable[[Any], T]) -> T:
     try:
         return pick(json.loads(content))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Unclear("the answer is not what GitHub's API gives: something may stand in between") from error
+        raise Unclear(_ODD) from error
 
 
 def _comment(answer: Any) -> Comment:

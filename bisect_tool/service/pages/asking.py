@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bisect_tool.errors import SpecError
 from bisect_tool.service.question import Submission
+from bisect_tool.service.unpacking import unpack
 
 SPEC = "spec.yaml"
 SCRIPT_NAME = "repro.py"
@@ -20,6 +21,7 @@ from: 2026-11-01  # left out: it is looked for
 script: repro.py
 timeout: 300
 """
+ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 _PLACED = re.compile(r"^\s*line (?P<line>\d+)(?:, column \d+)?(?:, (?P<key>[^:]+))?: (?P<text>.*)$")
 
 
@@ -70,10 +72,13 @@ class AskForm:
 
 
 def submission_of(form: AskForm, uploads: Sequence[tuple[str, bytes]]) -> tuple[AskForm, Submission]:
-    """The submission, and the form as it is then: an uploaded spec takes the place of the pasted one.
+    """The submission, and the form as it is then: what was uploaded takes the place of what was pasted.
 
-    Raises `SpecError` for a spec that is no text.
+    Raises `SpecError` for a spec that is no text, and an archive that is not taken.
     """
+    if len(uploads) == 1 and uploads[0][0].endswith(ARCHIVES):
+        unpacked = unpack(uploads[0][1])
+        return AskForm(unpacked.spec, form.script, form.script_name), unpacked
     files = dict(uploads)
     uploaded = files.pop(SPEC, None)
     if uploaded is not None:

@@ -18,6 +18,7 @@ from fastapi import Depends, Request, Response
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
+from bisect_tool.service.access import services_of
 from bisect_tool.service.problems import Refused
 from bisect_tool.service.question import MOST_FILES
 
@@ -38,8 +39,13 @@ def key_of(request: Request) -> str:
 def give_key(request: Request, response: Response, key: str) -> None:
     """Let the browser hold `key`, unless it does."""
     if request.cookies.get(COOKIE) != key:
-        is_secure = request.url.scheme == "https"
-        response.set_cookie(COOKIE, key, max_age=30 * _DAY, httponly=True, samesite="strict", secure=is_secure)
+        hold(request, response, COOKIE, key)
+
+
+def hold(request: Request, response: Response, name: str, value: str) -> None:
+    """Let the browser hold a cookie for a month, out of reach of scripts and of other sites."""
+    is_secure = services_of(request).hosting.address.startswith("https://")
+    response.set_cookie(name, value, max_age=30 * _DAY, httponly=True, samesite="strict", secure=is_secure)
 
 
 def check(request: Request, sent: object) -> None:

@@ -85,8 +85,10 @@ class LiveView:
 
 
 @dataclass(slots=True)
-class _Followed:
-    """The run so far."""
+class Followed:
+    """The run so far, after the event `last`."""
+
+    last: int = 0
 
     at: float = 0.0
     watched: Watched = field(init=False)
@@ -98,7 +100,15 @@ class _Followed:
     def __post_init__(self) -> None:
         self.watched = Watched(lambda: self.at)
 
-    def take(self, at: float, event: events.Event) -> None:
+    def take(self, happened: Happened) -> None:
+        """Take the next event; what only the service tells is a line of the log, what nobody knows is nothing."""
+        event = read_event(happened.kind, happened.body)
+        if event is not None:
+            self._take(happened.at, event)
+        elif happened.kind in _OF_SERVICE:
+            self._add_line(LogLine(happened.at, _OF_SERVICE[happened.kind]))
+
+    def _take(self, at: float, event: events.Event) -> None:
         self.at = at
         self.watched.take(event)
         match event:
@@ -112,20 +122,25 @@ class _Followed:
                 pass
         line = plain_line(event)
         if line is not None:
-            self.lines.append(LogLine(at, one_line(clean(line), 300), isinstance(event, _TROUBLE)))
+            self._add_line(LogLine(at, one_line(clean(line), 300), isinstance(event, _TROUBLE)))
+
+    def _add_line(self, line: LogLine) -> None:
+        self.lines.append(line)
+        del self.lines[:-MOST_LINES]
 
 
 def live_view(stored: Iterable[Happened], now: float) -> LiveView:
     """The view of the events of one job, in their order."""
-    followed = _Followed()
+    followed = Followed()
     for one in stored:
-        event = read_event(one.kind, one.body)
-        if event is not None:
-            followed.take(one.at, event)
-        elif one.kind in _OF_SERVICE:
-            followed.lines.append(LogLine(one.at, _OF_SERVICE[one.kind]))
+        followed.take(one)
+    return view_of(followed, now)
+
+
+def view_of(followed: Followed, now: float) -> LiveView:
+    """What is known so far, for the page."""
     doing = _doing(followed.watched, now)
-    lines = tuple(followed.lines[-MOST_LINES:])
+    lines = tuple(followed.lines)
     if not followed.watched.questions:
         return LiveView(doing, lines=lines)
     question = followed.watched.questions[-1]
@@ -134,8 +149,8 @@ def live_view(stored: Iterable[Happened], now: float) -> LiveView:
     return LiveView(
         doing=doing,
         picture=Markup(draw(report)),  # noqa: S704  the picture escapes its own texts
-        cases=tuple(_counts(case) for case in report.cases),
-        failures=tuple(LiveFailure(letters[id_], names[id_], failure_class(report, id_)) for id_ in letters),
+        cases=tuple(case_counts(case) for case in report.cases),
+        failures=tuple(LiveFailure(letters[id_], names[id_], failure_class(letters, id_)) for id_ in letters),
         left=tuple(_left(question)),
         lines=lines,
     )
@@ -182,7 +197,7 @@ def _doing(watched: Watched, now: float) -> tuple[str, ...]:
     return tuple(one_line(clean(text), 300) for text in doing)
 
 
-def _sketch(question: Question, followed: _Followed) -> Report:
+def _sketch(question: Question, followed: Followed) -> Report:
     """A report of what is known so far, for the picture."""
     cases = tuple(
         CasePart(
@@ -213,7 +228,7 @@ def _sketch(question: Question, followed: _Followed) -> Report:
     )
 
 
-def _entries(question: Question, case: str, followed: _Followed) -> Iterable[Entry]:
+def _entries(question: Question, case: str, followed: Followed) -> Iterable[Entry]:
     for build in question.builds:
         state = question.states.get((case, build), "not tried")
         failure = followed.failures.get((case, build)) if state in {"failing", "flaky"} else None
@@ -234,6 +249,7 @@ def _date_in(build: str) -> str | None:
     return "-".join(found.groups()) if found else None
 
 
-def _counts(case: CasePart) -> CaseCounts:
+def case_counts(case: CasePart) -> CaseCounts:
+    """How many builds of a timeline have which state."""
     counted = Counter(entry.state for entry in case.timeline)
     return CaseCounts(case.name, case.role, tuple(counted[state] for state in COUNTED))

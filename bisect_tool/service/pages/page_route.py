@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from starlette.exceptions import HTTPException
 
 from bisect_tool.errors import BisectError, DiskFull, StoreUnreachable
 from bisect_tool.service.access import Anybody, Visitor, needs
 from bisect_tool.service.pages.rendering import render
-from bisect_tool.service.problems import Refused, not_found
+from bisect_tool.service.problems import Refused
 from bisect_tool.service.tokens import Scope
 
 
@@ -44,21 +43,6 @@ class PageRoute(APIRoute):
                 return problem_page(request, error)
 
         return handle_page
-
-
-def answer_browsers_with_pages(app: FastAPI) -> None:
-    """Tell a browser with a page that an address leads nowhere; programs are told as before."""
-    before = app.exception_handlers[HTTPException]
-
-    def answer(request: Request, error: Exception) -> Response:
-        is_browser = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
-        if is_browser and isinstance(error, HTTPException) and error.status_code == HTTPStatus.NOT_FOUND:
-            return problem_page(request, not_found("there is no such page", "look for it in the list of questions"))
-        answered = before(request, error)
-        assert isinstance(answered, Response)
-        return answered
-
-    app.add_exception_handler(HTTPException, answer)
 
 
 def problem_page(request: Request, error: Exception) -> Response:

@@ -192,9 +192,13 @@ def _fault(error: Mapping[str, Any] | None) -> tuple[str, ...]:
     if not error:
         return ("It ended without an answer, and nobody knows why.",)
     where = f" ({error['where']})" if error.get("where") else ""
-    lines = [*str(error.get("what", "")).splitlines(), str(error.get("advice") or "")]
-    lines[0] += where
-    return tuple(one_line(clean(line), 400) for line in lines if line.strip())
+    lines = [line for line in str(error.get("what", "")).splitlines() if line.strip()] or ["it ended without an answer"]
+    return tuple(map(_sentence, (lines[0] + where, *lines[1:], str(error.get("advice") or ""))))
+
+
+def _sentence(text: str) -> str:
+    line = one_line(clean(text), 400)
+    return f"{line[:1].upper()}{line[1:]}{'' if line.endswith(('.', ':', '!', '?', '…')) else '.'}" if line else ""
 
 
 def _file(path: str, content: bytes) -> ShownFile:

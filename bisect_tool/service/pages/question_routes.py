@@ -16,6 +16,7 @@ from bisect_tool.service.api.answers import PAGE_POLICY
 from bisect_tool.service.api.evidence import evidence_of
 from bisect_tool.service.api.words import PLAIN, Asked
 from bisect_tool.service.pages import forgery, reading
+from bisect_tool.service.pages.history_routes import history_of
 from bisect_tool.service.pages.page_route import PageRoute, Reader, Worker
 from bisect_tool.service.pages.question_list import Wanted, question_list
 from bisect_tool.service.pages.question_page import QuestionPage, question_page
@@ -49,7 +50,8 @@ def show_questions(
     wanted = Wanted(text, chosen, package, owner, before if _PLACE.match(before) else "")
     found = services.questions.find(wanted.filter)
     summaries = reading.summaries(services.database, found.questions)
-    return render(request, "questions", shown=question_list(wanted, found, summaries))
+    known = reading.known(services, wanted, found)
+    return render(request, "questions", shown=question_list(wanted, found, summaries), known=known)
 
 
 @router.get("/q/{question}")
@@ -57,16 +59,18 @@ def show_question(request: Request, services: Here, visitor: Reader, question: A
     """One question: how it stands, its answer, what was asked."""
     report = reading.report_at(services, question)
     body = reading.report_body(question, report) if report else None
-    standing = reading.standing_of(services, question)
+    standing = reading.standing_of(services, question, request.app.state.following)
     files = services.questions.files(question.id)
-    shown = question_page(standing, files, body, may_work=visitor.may(Scope.WORK))
-    return render(request, "question", shown=shown, **(dict(body.values) if body else {}))
+    may_work = visitor.may(Scope.WORK)
+    shown = question_page(standing, files, body, may_work=may_work)
+    history = history_of(services, question.id, may_work=may_work)
+    return render(request, "question", shown=shown, history=history, **(dict(body.values) if body else {}))
 
 
 @router.get("/q/{question}/live")
 def show_live(request: Request, services: Here, _visitor: Reader, question: Asked) -> Response:
     """The part of the page that changes while it is worked on; 205 once the whole page is another one."""
-    standing = reading.standing_of(services, question)
+    standing = reading.standing_of(services, question, request.app.state.following)
     shown: QuestionPage = question_page(standing, (), None, may_work=False)
     if not shown.is_live:
         return Response(status_code=205, headers=HEADERS)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from sqlalchemy import Connection, select
 
 from bisect_tool.reports.formats import html, markdown
 from bisect_tool.reports.report import Report
-from bisect_tool.service.event_log import StoredEvent
+from bisect_tool.service.finding import Query as LookUp
 from bisect_tool.service.job_rows import JOBS, job_of
+from bisect_tool.service.looking_up import look_up
+from bisect_tool.service.pages.following import Following
+from bisect_tool.service.pages.known_answers import KnownAnswer, known_answers
+from bisect_tool.service.pages.live_view import case_counts
+from bisect_tool.service.pages.question_list import Wanted
 from bisect_tool.service.pages.question_page import Queued, ReportBody, Standing, active_job
 from bisect_tool.service.pages.queue_page import MOST_WAITING, Works
 from bisect_tool.service.places import Place, places
-from bisect_tool.service.question import Job, JobState, Question
+from bisect_tool.service.question import Found, Job, JobState, Question
 from bisect_tool.service.services import Services
 from bisect_tool.service.workers import Workers
 from bisect_tool.store import tables
 from bisect_tool.store.database import Database
 from bisect_tool.store.service_tables import jobs, questions
-
-_PART = 500
 
 
 def summaries(database: Database, of: Iterable[Question]) -> dict[str, tuple[str, ...]]:
@@ -34,6 +37,14 @@ def summaries(database: Database, of: Iterable[Question]) -> dict[str, tuple[str
     return database.read(ask) if runs else {}
 
 
+def known(services: Services, wanted: Wanted, found: Found) -> tuple[KnownAnswer, ...]:
+    """The stored answers whose failures the search fits; none on further pages."""
+    if not wanted.text.strip() or wanted.before:
+        return ()
+    finding = look_up(services.results, [LookUp(wanted.text, package=wanted.package or None)], fill_seconds=0.0)[0]
+    return known_answers(finding, {question.id for question in found.questions})
+
+
 def report_at(services: Services, question: Question) -> Report | None:
     """The report of a question; None without one."""
     found = services.questions.report(question.id)
@@ -44,6 +55,7 @@ def report_body(question: Question, report: Report) -> ReportBody:
     """The report as the page includes it; a log is the page of its trial."""
     values = html.body_values(report)
     values["log_of"] = lambda case, build, _log: trial_address(question.id, case, build)
+    values["counts"] = tuple(case_counts(case) for case in report.cases)
     return ReportBody(report, values, markdown.render(report))
 
 
@@ -54,13 +66,11 @@ def trial_address(question: str, case: str, build: str) -> str:
     return f"/q/{question}/trials/{quote(case, safe='')}/{quote(build, safe='/')}"
 
 
-def standing_of(services: Services, question: Question) -> Standing:
+def standing_of(services: Services, question: Question, following: Following) -> Standing:
     """How a question stands now, with the live view of the job that works on it."""
-    from bisect_tool.service.pages.live_view import live_view
-
     of_question = services.questions.jobs(question.id)
     job, now = active_job(of_question), services.clock()
-    live = live_view(_events(services, question.id, job.id), now) if job is not None else None
+    live = following.view(services.events, question.id, job.id, now) if job is not None else None
     waits = job is not None and job.state is JobState.WAITING
     return Standing(question, of_question, live, _place(services, job.id) if job and waits else None, now)
 
@@ -68,16 +78,6 @@ def standing_of(services: Services, question: Question) -> Standing:
 def _place(services: Services, job: int) -> Queued | None:
     every = services.database.read(lambda connection: places(services.database, connection))
     return next((Queued(one.position, len(every), one.age, one.why) for one in every if one.job.id == job), None)
-
-
-def _events(services: Services, question: str, job: int) -> Iterator[StoredEvent]:
-    last = 0
-    while True:
-        part = services.events.after(last, question, _PART)
-        yield from (event for event in part if event.job == job)
-        if len(part) < _PART:
-            return
-        last = part[-1].id
 
 
 def works(services: Services) -> Works:

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from bisect_tool.service.pages import (
     ask_routes,
+    history_routes,
     question_routes,
     queue_routes,
     sign_in_routes,
@@ -14,5 +15,5 @@ from bisect_tool.service.pages import (
 )
 
 router = APIRouter()
-for part in (question_routes, ask_routes, queue_routes, sign_in_routes, watching_routes, static_route):
+for part in (question_routes, history_routes, ask_routes, queue_routes, sign_in_routes, watching_routes, static_route):
     router.include_router(part.router)

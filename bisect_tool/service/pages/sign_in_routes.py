@@ -6,12 +6,11 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from bisect_tool.service.access import COOKIE, Here
-from bisect_tool.service.pages.forgery import OwnForm
+from bisect_tool.service.pages.forgery import OwnForm, hold
 from bisect_tool.service.pages.page_route import PageRoute
 from bisect_tool.service.pages.rendering import HEADERS, render
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-_MONTH = 30 * 86400
 
 
 @router.get("/sign-in")
@@ -28,8 +27,7 @@ def sign_in(request: Request, services: Here, form: OwnForm) -> Response:
     if services.tokens.find(text) is None:
         return render(request, "sign_in", 403, wrong="This token is not valid: unknown, expired or revoked.", back=back)
     response = RedirectResponse(back, 303, HEADERS)
-    is_secure = request.url.scheme == "https"
-    response.set_cookie(COOKIE, text, max_age=_MONTH, httponly=True, samesite="strict", secure=is_secure)
+    hold(request, response, COOKIE, text)
     return response
 
 

@@ -11,6 +11,12 @@ from bisect_tool.service.problems import not_found
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
+@router.get("/favicon.ico")
+def show_mark() -> Response:
+    """The picture that a browser asks for where no page names one: beside a log."""
+    return show_static("mark.svg")
+
+
 @router.get("/static/{name}")
 def show_static(name: str) -> Response:
     """One file; its address changes with its content, so that it is kept for ever."""

@@ -11,7 +11,7 @@ import random
 import resource
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
@@ -28,6 +28,7 @@ from bisect_tool.runs.batch.folder import ResultsFolder
 from bisect_tool.runs.device import Device
 from bisect_tool.runs.surveying import Wishes
 from bisect_tool.settings import read_settings
+from tests.benchmarks.printed import Printed
 from tests.rig.direct_environments import DirectWorkshop
 from tests.rig.nightly_index import Change, NightlyIndex, NightlyPlan
 
@@ -104,26 +105,25 @@ def plan(count: int) -> NightlyPlan:
     )
 
 
-def main() -> None:
+def main(printed: Printed) -> None:
     """Print the table."""
     count = int(os.environ.get("BISECT_BENCH_SPECS", SPECS))
-    print("| | specs | installs | trials | wall | CPU |\n|---|---|---|---|---|---|")
+    printed.say("| | specs | installs | trials | wall | CPU |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="bisect-batch-") as name, NightlyIndex(plan(count)) as index:
         index.today = FIRST + timedelta(days=DAYS)
         place = Place(Path(name), index)
         paths = specs_in(place.folder, count)
-        _print("one batch", count, lambda: [place.run(paths, "together")])
-        _print("single runs", count, lambda: [place.run([path], path.parent.name) for path in paths])
+        _print(printed, "one batch", count, lambda: [place.run(paths, "together")])
+        _print(printed, "single runs", count, lambda: [place.run([path], path.parent.name) for path in paths])
 
 
-def _print(what: str, count: int, run: object) -> None:
+def _print(printed: Printed, what: str, count: int, run: Callable[[], list[Counting]]) -> None:
     began, before = time.monotonic(), cpu()
-    assert callable(run)
-    views: list[Counting] = run()
+    views = run()
     wall, took = time.monotonic() - began, cpu() - before
     assert all(line.outcome == "exact" for view in views for line in view.lines)
     installs, trials = sum(view.installs for view in views), sum(view.trials for view in views)
-    print(f"| {what} | {count} | {installs} | {trials} | {wall:.0f} s | {took:.0f} s |", flush=True)
+    printed.say(f"| {what} | {count} | {installs} | {trials} | {wall:.0f} s | {took:.0f} s |")
 
 
 def cpu() -> float:

@@ -1,6 +1,6 @@
 """Slots of a Ray cluster: how much faster more of them are, and what Ray costs for each trial. CPU, tiny builds.
 
-    python -m tests.benchmarks.batch.ray_slots [--trials 32] [--seconds 2]
+    python -m tests.benchmarks.batch.ray_slots [--trials 32] [--seconds 2] [--out FILE]
 
 A cluster of two nodes is started on this machine. The trials do nothing but sleep, so that a few cores can stand for many: the
 figures are those of bisect and Ray, not of any computation. `docs/ray.md` has a run.
@@ -26,6 +26,7 @@ from bisect_tool.runs.executors.cluster.nodes import Cluster
 from bisect_tool.runs.executors.local import LocalExecutor, Slot
 from bisect_tool.runs.executors.ray import RayExecutor
 from bisect_tool.runs.nvml import open_nvml
+from tests.benchmarks.printed import Printed
 from tests.rig.executor_bench import Bench
 from tests.rig.index import Index, serve
 from tests.rig.ray_cluster import ray_cluster
@@ -40,7 +41,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=2.0, help="that each trial sleeps")
+    parser.add_argument("--out", type=Path, help="a file for the same as JSON")
     given = parser.parse_args()
+    printed = Printed("batch.ray_slots", given.out)
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         (folder / "wheels").mkdir()
@@ -51,14 +54,16 @@ def main() -> None:
         cluster = stack.enter_context(closing(Cluster(nodes.address, folder, open_nvml)))
         cluster.open()
         load = os.getloadavg()[0]
-        print(f"{given.trials} trials that sleep {given.seconds:g} s; {os.cpu_count()} cores, load {load:.1f} before\n")
-        compare_slots(folder, index, cluster, given.trials, given.seconds)
-        compare_costs(folder, index, cluster, given.trials)
+        printed.say(
+            f"{given.trials} trials that sleep {given.seconds:g} s; {os.cpu_count()} cores, load {load:.1f} before\n"
+        )
+        compare_slots(printed, folder, index, cluster, given.trials, given.seconds)
+        compare_costs(printed, folder, index, cluster, given.trials)
 
 
-def compare_slots(folder: Path, index: Index, cluster: Cluster, trials: int, seconds: float) -> None:
+def compare_slots(printed: Printed, folder: Path, index: Index, cluster: Cluster, trials: int, seconds: float) -> None:
     """The same trials with more and more slots."""
-    print("| slots | local: seconds | speed-up | Ray, two nodes: seconds | speed-up |\n|---|---|---|---|---|")
+    printed.say("| slots | local: seconds | speed-up | Ray, two nodes: seconds | speed-up |\n|---|---|---|---|---|")
     first: list[float] = []
     for count in SLOTS:
         walls = []
@@ -67,17 +72,17 @@ def compare_slots(folder: Path, index: Index, cluster: Cluster, trials: int, sec
                 walls.append(run_all(Bench(executor, folder, index), count, trials, seconds)[0])
         first = first or walls
         own, other = walls
-        print(f"| {count} | {own:.1f} | {first[0] / own:.2f} | {other:.1f} | {first[1] / other:.2f} |", flush=True)
+        printed.say(f"| {count} | {own:.1f} | {first[0] / own:.2f} | {other:.1f} | {first[1] / other:.2f} |")
 
 
-def compare_costs(folder: Path, index: Index, cluster: Cluster, trials: int) -> None:
+def compare_costs(printed: Printed, folder: Path, index: Index, cluster: Cluster, trials: int) -> None:
     """Trials that do nothing, one after the other: what is left is the cost."""
     costs = []
     for opened in (local, lambda *words: far(cluster, *words)):
         with opened(folder, 1) as executor:
             costs.append(median(run_all(Bench(executor, folder, index), 1, trials, 0.0)[1]))
     own, other = (1000 * one for one in costs)
-    print(
+    printed.say(
         f"\none trial that does nothing (median of {trials}): local {own:.0f} ms, Ray {other:.0f} ms, {other - own:.0f} ms more"
     )
 

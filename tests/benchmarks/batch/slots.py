@@ -12,15 +12,16 @@ from datetime import timedelta
 from pathlib import Path
 
 from tests.benchmarks.batch.nightlies import DAYS, FIRST, Place, plan, specs_in
+from tests.benchmarks.printed import Printed
 from tests.rig.nightly_index import NightlyIndex
 
 SPECS, SLOTS = 8, (1, 2, 4, 8)
 SCRIPT = "import time, torch\ntime.sleep(1)\ntorch.run('{case}')\n"
 
 
-def main() -> None:
+def main(printed: Printed) -> None:
     """Print the table."""
-    print(f"{os.cpu_count()} cores\n\n| slots | installs | trials | wall | speed-up |\n|---|---|---|---|---|")
+    printed.say(f"{os.cpu_count()} cores\n\n| slots | installs | trials | wall | speed-up |\n|---|---|---|---|---|")
     alone = 0.0
     with tempfile.TemporaryDirectory(prefix="bisect-batch-") as name, NightlyIndex(plan(SPECS)) as index:
         index.today = FIRST + timedelta(days=DAYS)
@@ -32,4 +33,4 @@ def main() -> None:
             wall = time.monotonic() - began
             alone = alone or wall
             assert all(line.outcome == "exact" for line in view.lines)
-            print(f"| {jobs} | {view.installs} | {view.trials} | {wall:.0f} s | {alone / wall:.1f} |", flush=True)
+            printed.say(f"| {jobs} | {view.installs} | {view.trials} | {wall:.0f} s | {alone / wall:.1f} |")

@@ -1,8 +1,8 @@
 """A store with a million trials: what a run asks of it, how fast it takes trials, how large it is.
 
-`python -m tests.benchmarks.batch.store [--trials 1000000] [--address URL]`; without an address SQLite in a temporary folder and
-a PostgreSQL server of Debian's package, as it comes (every commit is on the disk). A database at an address must be empty. It
-stays; whatever was started here is removed.
+`python -m tests.benchmarks.batch.store [--trials 1000000] [--address URL] [--out FILE]`; without an address SQLite in a
+temporary folder and, where one is installed, a PostgreSQL server of Debian's package, as it comes (every commit is on the
+disk). A database at an address must be empty. It stays; whatever was started here is removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from bisect_tool.store.address import StoreAddress, file_address, read_address
 from bisect_tool.store.records import StoredTrial, Subject, Topic, row_of
 from bisect_tool.store.results import Results, open_results
 from bisect_tool.trials.observation import Observation, Raised
-from tests.rig.postgres import postgres_server
+from tests.benchmarks.printed import Printed
+from tests.rig.postgres import postgres_server, programs
 
 BUILDS, CASES = 400, 5
 QUESTIONS = 200  # of each kind that are timed
@@ -85,10 +86,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1_000_000)
     parser.add_argument("--address")
+    parser.add_argument("--out", type=Path, help="a file for the same as JSON")
     given = parser.parse_args()
-    print(f"{given.trials:,} trials, {BUILDS} builds, {CASES} cases")
-    print("| store | what | p50 ms | p95 ms | processor ms of the tool |")
-    print("|---|---|---|---|---|")
+    printed = Printed("batch.store", given.out)
+    printed.say(f"{given.trials:,} trials, {BUILDS} builds, {CASES} cases\n")
+    printed.say("| store | what | p50 ms | p95 ms | processor ms of the tool |\n|---|---|---|---|---|")
     shape = Shape(max(1, given.trials // (BUILDS * CASES)))
     for name, address, size in _stores(given.address):
         with closing(open_results(address, nullcontext)) as results:
@@ -96,8 +98,8 @@ def main() -> None:
             _fill(results, shape, given.trials)
             print(f"{name} is filled after {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
             for line in _measured(name, results, shape, given.trials):
-                print(line, flush=True)
-            print(f"| {name} | size | {format_size(size(results))} | | | |", flush=True)
+                printed.say(line)
+            printed.say(f"| {name} | size: {format_size(size(results))} | | | |")
 
 
 def _stores(address: str | None) -> Iterator[tuple[str, StoreAddress, Callable[[Results], int]]]:
@@ -107,6 +109,9 @@ def _stores(address: str | None) -> Iterator[tuple[str, StoreAddress, Callable[[
         return
     with tempfile.TemporaryDirectory() as folder:
         yield "SQLite", file_address(Path(folder) / "store.sqlite", is_own=False), _size_of_file
+    if programs() is None:
+        print("no PostgreSQL server here: SQLite only", file=sys.stderr, flush=True)
+        return
     with postgres_server(DURABLE) as server, server.database() as place:
         yield "PostgreSQL", place, _size_on_server
 
@@ -122,7 +127,8 @@ def _measured(name: str, results: Results, shape: Shape, trials: int) -> Iterato
     started = time.monotonic()
     for number in range(SINGLE):
         results.add_trial(shape.trial(trials + number))
-    yield f"| {name} | one trial at a time, on the disk: {SINGLE / (time.monotonic() - started):,.0f} a second | | | |"
+    rate = SINGLE / (time.monotonic() - started)
+    yield f"| {name} | one trial at a time, on the disk: {rate:,.0f} a second | | | |"
 
 
 def _fill(results: Results, shape: Shape, trials: int) -> None:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import random
 import resource
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -39,6 +42,7 @@ from bisect_tool.settings import read_settings
 from bisect_tool.store import tables
 from bisect_tool.trials.observation import Observation, Raised
 from bisect_tool.trials.trial import FinishedTrial, TrialOrder
+from tests.benchmarks.printed import Printed
 from tests.rig.index import serve
 from tests.rig.toy import ToyBuild, day, toy_package
 
@@ -90,11 +94,15 @@ class Place:
         """All specs, read."""
         return read_members(find([self.folder / "specs"])[0], channels=names(), changes={})
 
-    def answer(self, out: str) -> Counts:
-        """The whole batch."""
+    def part(self, number: int, of: int) -> Counts:
+        """One of several parts of the batch."""
+        return self.answer(f"results/{number}", self.members()[number::of])
+
+    def answer(self, out: str, members: list[Member]) -> Counts:
+        """A batch of these specs."""
         with patch.object(local, "run_trial", self._ran):
             folder = ResultsFolder(self.folder / out, title="benchmark")
-            return counts_of(Batch(self.workshop(), self.members(), Wishes(), folder, BatchView()).run())
+            return counts_of(Batch(self.workshop(), members, Wishes(), folder, BatchView()).run())
 
     def _ran(self, order: TrialOrder, *, programs: Path, folder: Path, **_more: Any) -> FinishedTrial:
         number = int(order.files[0][1].split()[1])
@@ -152,23 +160,36 @@ def opened(specs: int = SPECS, builds: int = BUILDS) -> Iterator[Place]:
             yield make(folder, index.url, folder / "wheels", specs, builds)
 
 
-def main() -> None:
+def main(printed: Printed) -> None:
     """Print the table."""
-    specs = int(os.environ.get("BISECT_BENCH_SPECS", SPECS))
-    print("| store | specs | verdicts known | trials made | wall | CPU | peak memory |\n|---|---|---|---|---|---|---|")
+    specs, fillers = int(os.environ.get("BISECT_BENCH_SPECS", SPECS)), int(os.environ.get("BISECT_BENCH_FILLERS", "1"))
+    printed.say(
+        "| store | specs | verdicts known | trials made | wall | CPU | peak memory |\n|---|---|---|---|---|---|---|"
+    )
     with opened(specs) as place:
-        _measured(place, "empty", 0)
-        _measured(place, "has 90 %", lose(place, 1 - KNOWN))
-        _measured(place, "has all", 0)
+        if fillers > 1:
+            fill(place, fillers)
+        else:
+            _measured(printed, place, "empty", 0)
+        _measured(printed, place, "has 90 %", lose(place, 1 - KNOWN))
+        _measured(printed, place, "has all", 0)
 
 
-def _measured(place: Place, what: str, known: int) -> None:
+def fill(place: Place, fillers: int) -> None:
+    """What the row "empty" makes, by several processes at once, which is not measured: for machines with many cores."""
+    with ProcessPoolExecutor(fillers, mp_context=get_context("spawn")) as pool:
+        for counts in pool.map(place.part, range(fillers), [fillers] * fillers):
+            assert counts.exact == counts.specs, counts
+    shutil.rmtree(place.folder / "results")
+
+
+def _measured(printed: Printed, place: Place, what: str, known: int) -> None:
     began, before = time.monotonic(), _cpu()
-    counts = place.answer("results")
+    counts = place.answer("results", place.members())
     wall, cpu = time.monotonic() - began, _cpu() - before
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     row = (what, counts.specs, known or counts.known, counts.trials, f"{wall:.1f} s", f"{cpu:.1f} s", f"{peak:.0f} MB")
-    print(f"| {' | '.join(map(str, row))} |", flush=True)
+    printed.say(f"| {' | '.join(map(str, row))} |")
     assert counts.exact == counts.specs, counts
 
 

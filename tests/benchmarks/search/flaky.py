@@ -1,4 +1,4 @@
-"""``python -m tests.benchmarks.search.flaky [HISTORIES] [ours | told | peer]``: flaky failures over seeded histories.
+"""Flaky failures over seeded histories: ``python -m tests.benchmarks.search.flaky [HISTORIES] [ours|told|peer] [--out FILE]``.
 
 Next to our own search: searches that are told the rates (`told.py`), and git-bayesect on the same outcomes, when it is
 installed (dependency group `peers`).
@@ -6,11 +6,13 @@ installed (dependency group `peers`).
 
 from __future__ import annotations
 
+import argparse
+import os
 import random
-import sys
 import timeit
 from collections.abc import Callable, Iterator
 from multiprocessing import Pool
+from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
@@ -19,6 +21,7 @@ from bisect_tool.search.flaky.study import Terms, study
 from bisect_tool.search.flaky.verdict import Found, NoReliableChange
 from bisect_tool.search.policy import Flakiness, Policy
 from bisect_tool.search.prices import Prices
+from tests.benchmarks.printed import Printed
 from tests.benchmarks.search import peer
 from tests.benchmarks.search.outcomes import BUILDS, CHANGES, NO_CHANGES, Run, history
 from tests.benchmarks.search.told import SEVEN, told
@@ -26,7 +29,7 @@ from tests.rig.histories import History, one_change, steady
 from tests.search.flaky.searching import FlakySearch, Outcomes, stepped
 from tests.search.searching import search
 
-PROCESSES = 2
+PROCESSES = len(os.sched_getaffinity(0))
 Search = Callable[[float, float, int], tuple[Run, ...]]
 
 
@@ -169,18 +172,22 @@ def time_of_decision(size: int) -> float:
 
 def main() -> None:
     """Print the tables."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 300
-    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
-    print(f"{BUILDS} builds, {count} histories a row\n")
+    parser = argparse.ArgumentParser(description="Flaky failures over seeded histories.")
+    parser.add_argument("histories", nargs="?", type=int, default=300)
+    parser.add_argument("wanted", nargs="?", choices=["ours", "told", "peer", ""], default="")
+    parser.add_argument("--out", type=Path, help="a file for the same as JSON")
+    given = parser.parse_args()
+    count, wanted, printed = given.histories, given.wanted, Printed("search.flaky", given.out)
+    printed.say(f"{BUILDS} builds, {count} histories a row\n")
     for line in table(count, wanted):
-        print(line, flush=True)
+        printed.say(line)
     if wanted in {"", "peer"} and not peer.is_here():
-        print("\ngit-bayesect is not installed: uv pip install --group peers")
+        printed.say("\ngit-bayesect is not installed: uv pip install --group peers")
     if wanted in {"", "ours"}:
-        print(flush=True)
+        printed.say()
         for line in price_of_noticing(min(count, 60)):
-            print(line, flush=True)
-        print(f"\nOne decision with 10,000 builds: {1000 * time_of_decision(10_000):.1f} ms")
+            printed.say(line)
+        printed.say(f"\nOne decision with 10,000 builds: {1000 * time_of_decision(10_000):.1f} ms")
 
 
 if __name__ == "__main__":

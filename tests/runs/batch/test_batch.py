@@ -9,7 +9,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bisect_tool.errors import CacheNotWritable, DownloadFailed, Interrupted, MachineFault, SettingError
+from bisect_tool.errors import (
+    CacheNotWritable,
+    DownloadFailed,
+    IndexUnreachable,
+    Interrupted,
+    MachineFault,
+    SettingError,
+)
 from bisect_tool.reports import events
 from bisect_tool.runs.batch.merging import merge
 from bisect_tool.runs.session import Session
@@ -133,6 +140,30 @@ def test_a_fault_of_the_machine_stops_the_batch_and_keeps_what_is_known(
     told = batch.run()
     assert {line.outcome for line in told.values()} == {"exact"}
     assert sum(line.known for line in told.values()) == 3
+
+
+def test_an_index_that_nobody_reaches_is_the_machines_fault(batch: DirectBatches) -> None:
+    batch.publish(3, failing({"one": [2]}))
+    batch.spec("one")
+    batch.spec("wrong", frm="1.0")
+    batch.run()
+    batch.spec("two")
+    batch.flags["index"] = "http://127.0.0.1:9/"
+    with pytest.raises(IndexUnreachable) as caught:
+        batch.run()
+    assert caught.value.status == 14
+    statuses = {name: line.status for name, line in batch.lines().items()}
+    assert statuses == {"one": "answered", "two": "unfinished", "wrong": "invalid"}
+
+
+def test_an_index_that_only_some_specs_need_ends_those(batch: DirectBatches) -> None:
+    batch.publish(3, failing({"near": [2]}))
+    batch.spec("far", channel="nightly", from_="2026-01-01")
+    batch.spec("near")
+    batch.flags["nightly_index"] = "http://127.0.0.1:9/"
+    told = batch.run()
+    assert told["near"].outcome == "exact"
+    assert (told["far"].status, told["far"].error and told["far"].error.status) == ("failed", 14)
 
 
 def test_a_spec_is_in_the_folder_as_soon_as_it_is_answered(batch: DirectBatches) -> None:

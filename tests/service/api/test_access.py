@@ -6,15 +6,13 @@ from dataclasses import replace
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import select, update
 
 from bisect_tool.errors import SettingError
 from bisect_tool.service.app import make_app
 from bisect_tool.service.rates import Rates, read_rate
 from bisect_tool.service.services import Services
 from bisect_tool.service.serving import hosting_for
-from bisect_tool.service.tokens import Scope, Tokens
-from bisect_tool.store.service_tables import tokens as table
+from bisect_tool.service.tokens import Scope
 from tests.rig.opened_services import ADDRESS
 from tests.service.api.test_questions import QUESTIONS, handed_in
 
@@ -89,37 +87,6 @@ def test_a_token_that_is_not_valid(client: TestClient, services: Services) -> No
     assert (told.status_code, told.json()["detail"]) == (401, "this token is not valid: unknown, expired or revoked")
 
 
-def test_a_token_expires_by_the_clock_of_the_database(services: Services) -> None:
-    made = services.tokens.make("ann", [Scope.READ], days=1)
-    assert services.tokens.find(made.text) is not None
-    with services.database.engine.begin() as connection:
-        connection.execute(update(table).values(expires=table.c.expires - 86401))
-    assert services.tokens.find(made.text) is None
-    assert [token.is_valid for token in services.tokens.all()] == [False]
-
-
-def test_only_the_digest_is_kept(services: Services) -> None:
-    made = services.tokens.make("ann", [Scope.READ, Scope.SUBMIT], seconds_a_day=3600)
-    with services.database.engine.connect() as connection:
-        row = str(connection.execute(select(table)).one())
-    assert made.text not in row
-    assert made.text.rpartition("_")[2] not in row
-    assert made.text not in repr(made)
-    found = services.tokens.find(made.text)
-    assert found is not None
-    assert (sorted(found.scopes), found.seconds_a_day) == ([Scope.READ, Scope.SUBMIT], 3600)
-
-
-def test_a_name_is_taken_once(services: Services) -> None:
-    services.tokens.make("ann", [Scope.READ])
-    with pytest.raises(SettingError, match="already a token called ann"):
-        services.tokens.make("ann", [Scope.READ])
-    with pytest.raises(SettingError, match="cannot be called"):
-        services.tokens.make("ann\n", [Scope.READ])
-    with pytest.raises(SettingError, match="no token called 'bob'"):
-        services.tokens.revoke("bob")
-
-
 def test_who_may_come_in(services: Services) -> None:
     def scopes(host: str, *, is_open: bool = False, proxies: tuple[str, ...] = ()) -> set[str]:
         hosting = replace(services.hosting, host=host, proxies=proxies)
@@ -174,11 +141,3 @@ def test_too_many_requests(services: Services) -> None:
     assert client.get("/healthz").status_code == 200
     with pytest.raises(SettingError, match="not a rate"):
         read_rate("many")
-
-
-def test_tokens_are_there(services: Services) -> None:
-    tokens: Tokens = services.tokens
-    assert not tokens.are_there()
-    tokens.make("ann", [Scope.READ])
-    tokens.revoke("ann")
-    assert tokens.are_there()

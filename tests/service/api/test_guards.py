@@ -139,6 +139,7 @@ def test_a_database_that_is_away(services: Services, client: TestClient, monkeyp
     monkeypatch.setattr(type(services.database), "read", away)
     told = client.get(QUESTIONS)
     assert (told.status_code, told.headers["retry-after"], told.json()["exit_status"]) == (503, "5", 29)
+    assert "db/x" not in told.text
     ready = client.get("/readyz")
     assert (ready.status_code, ready.json()) == (503, {"status": "failing", "failing": ["database"]})
     assert client.get("/healthz").status_code == 200

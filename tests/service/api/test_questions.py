@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
+import zipfile
 
 from fastapi.testclient import TestClient
 
@@ -52,6 +54,23 @@ def test_a_form_with_files(client: TestClient, services: Services) -> None:
     assert told.json()["question"]["source"] == "a form"
     as_files = [("files", ("spec.yaml", asked.spec.encode())), *files]
     assert client.post(QUESTIONS, files=as_files).json()["question"]["id"] == told.json()["question"]["id"]
+
+
+def test_an_archive(client: TestClient, services: Services) -> None:
+    asked = another(0)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("mine/spec.yaml", asked.spec)
+        archive.writestr("mine/repro.py", asked.files[0][1])
+    archive_file = ("mine.zip", packed.getvalue())
+    told = client.post(QUESTIONS, files={"archive": archive_file})
+    assert told.status_code == 201
+    assert told.json()["question"]["id"] == client.post(QUESTIONS, json=handed_in(0)).json()["question"]["id"]
+    assert services.questions.files(told.json()["question"]["id"]) == [*asked.files]
+    refused = client.post(QUESTIONS, files={"archive": ("x.zip", packed.getvalue()[:-30])})
+    assert (refused.status_code, refused.json()["exit_status"]) == (422, 10)
+    both = client.post(QUESTIONS, files={"archive": archive_file, "files": ("repro.py", b"")})
+    assert (both.status_code, both.json()["mistakes"][0][:8]) == (422, "archive:")
 
 
 def test_every_mistake_of_a_spec_is_told(client: TestClient) -> None:

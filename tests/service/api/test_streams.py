@@ -45,9 +45,18 @@ def test_the_stream_of_a_question_that_has_ended(client: TestClient, services: S
 
 
 def test_no_further_stream() -> None:
-    feed = Feed(EventLog(None), most=0)  # type: ignore[arg-type]
+    log = _Log()
     with pytest.raises(Refused, match="no further stream"):
-        feed.check_room()
+        Feed(log, most=0).check_room("ann")
+    feed = Feed(log, most_each=1)
+    with feed.watched_by("ann"):
+        with pytest.raises(Refused, match="too many streams: at most 1"):
+            feed.check_room("ann")
+        feed.check_room("bob")
+    feed.check_room("ann")
+    feed.close()
+    with pytest.raises(Refused, match="no further stream"):
+        feed.check_room("ann")
 
 
 class _Log(EventLog):

@@ -107,6 +107,22 @@ def test_asked_twice_on_one_issue_it_is_one_comment(stage: Stage, github: FakeGi
     assert {number for number, _, _ in github.reactions} == {first, second}
 
 
+def test_whoever_asks_again_after_the_answer_was_deleted_is_answered(stage: Stage, github: FakeGitHub) -> None:
+    command(stage, github)
+    stage.say_all()
+    stage.answer(still_there())
+    stage.say_all()
+    github.written.clear()
+    stage.retry()
+    stage.answer(fixed())
+    stage.say_all()
+    assert replies(github) == []
+    command(stage, github)
+    stage.say_all()
+    (body,) = replies(github)
+    assert "and was fixed in 2.15.0" in body
+
+
 @pytest.mark.parametrize(
     ("text", "body", "reply"),
     [

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
+
 import pytest
 
 from bisect_tool.service.github.client import GitHubClient
+from bisect_tool.service.github.credentials import TokenCredentials
 from bisect_tool.service.github.faults import Limited, Rejected, TokenRefused, Trouble, Unclear
 from bisect_tool.service.github.issue import Issue
 from tests.rig import fake_github
@@ -13,7 +17,7 @@ NOW = 1_800_000_000.0
 
 
 def client(github: FakeGitHub, token: str = TOKEN, now: float = NOW) -> GitHubClient:
-    return GitHubClient(token, github.url, clock=lambda: now)
+    return GitHubClient(TokenCredentials(token), github.url, clock=lambda: now)
 
 
 def test_comments_are_made_found_and_edited(github: FakeGitHub) -> None:
@@ -119,6 +123,16 @@ def test_a_wrong_token_is_told_apart_and_no_token_is_shown(github: FakeGitHub) -
     with pytest.raises(TokenRefused):
         client(github, "another").me()
     assert TOKEN not in repr(client(github))
+
+
+def test_a_slow_answer_is_no_answer_although_it_is_done(github: FakeGitHub) -> None:
+    answers = threading.Event()
+    github.plant("create", fake_github.Fault(201, is_done=True, waits_for=answers))
+    impatient = replace(client(github), timeouts=(5.0, 0.2))
+    with pytest.raises(Unclear, match="no answer of GitHub"):
+        impatient.create(ISSUE, "text")
+    answers.set()
+    assert len(github.comments("pytorch/pytorch", 12)) == 1
 
 
 def test_a_next_page_on_another_server_is_not_asked(github: FakeGitHub) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Callable
 import pytest
 
 from bisect_tool.service.github.client import GitHubClient
+from bisect_tool.service.github.credentials import TokenCredentials
 from bisect_tool.service.github.marker import mark_of, marked
 from bisect_tool.service.github.posting import GitHubSender
 from bisect_tool.service.posts import LeaseOver, NewPost, Post, PostKind, Posts, PostState, key_of
 from bisect_tool.store.database import Database
 from tests.rig import fake_github
-from tests.rig.fake_github import TOKEN, US, FakeGitHub, Fault
+from tests.rig.fake_github import TOKEN, FakeGitHub, Fault
 from tests.rig.talk_stage import REPOSITORY, Stage, talk_settings
 
 STEPS = 25
@@ -101,7 +102,7 @@ class Chaos:
     def _send(self, posts: Posts, post: Post | None) -> None:
         if post is None:
             return
-        client = GitHubClient(TOKEN, self.github.url, US)
+        client = GitHubClient(TokenCredentials(TOKEN), self.github.url)
         try:
             GitHubSender(posts, self.stage.settings.github, client, lambda _: None).send(post)
         except (Killed, LeaseOver):

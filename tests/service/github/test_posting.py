@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from bisect_tool.service.github.client import GitHubClient
+from bisect_tool.service.github.credentials import TokenCredentials
 from bisect_tool.service.github.marker import marked
 from bisect_tool.service.github.posting import EDITED, MOST_ATTEMPTS, GitHubSender
 from bisect_tool.service.posts import LeaseOver, NewPost, Post, PostKind, Posts, PostState, follower_key, key_of
@@ -34,7 +35,7 @@ def add(posts: Posts, body: str = "It appeared in 2.13.0.", key: str = KEY) -> N
 
 def sender(posts: Posts, github: FakeGitHub, settings: GitHubSettings = SETTINGS) -> GitHubSender:
     """A sender that was just started: it knows nothing but what the database says."""
-    return GitHubSender(posts, settings, GitHubClient(TOKEN, github.url), lambda _: None)
+    return GitHubSender(posts, settings, GitHubClient(TokenCredentials(TOKEN), github.url), lambda _: None)
 
 
 def send(posts: Posts, github: FakeGitHub, settings: GitHubSettings = SETTINGS) -> Post:

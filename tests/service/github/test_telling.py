@@ -227,3 +227,18 @@ def test_webhooks_hear_what_happened(stage: Stage) -> None:
     assert second["data"]["failures"][0]["episodes"][0]["fixed"]["first_without"] == "2.15.0"
     assert failed["data"]["error"]["what"] == "no such package"
     assert failed["data"]["failures"] == []
+
+
+def test_jobs_that_were_told_are_not_looked_at_for_ever(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bisect_tool.service.telling.MARGIN", 1)
+    teller = stage.talker.teller
+    waiting = [stage.ask(script=f"import toy  # {number}\n".encode()) for number in range(4)]
+    stage.questions.cancel(waiting[0].id)
+    stage.questions.cancel(waiting[1].id)
+    assert (teller.tell(), teller.tell()) == (2, 0)
+    stage.questions.cancel(waiting[3].id)
+    assert (teller.tell(), teller.tell()) == (1, 0)
+    assert teller._floor < stage.questions.jobs(waiting[2].id)[0].id
+    stage.questions.cancel(waiting[2].id)
+    assert (teller.tell(), teller.tell()) == (1, 0)
+    assert teller._floor == stage.questions.jobs(waiting[3].id)[0].id

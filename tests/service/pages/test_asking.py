@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from bisect_tool.errors import SpecError
 from bisect_tool.service.pages.asking import AskForm, problem_of, submission_of
+from bisect_tool.service.question import Submission
 
 
 def test_what_a_form_sends_has_the_line_ends_of_files() -> None:
@@ -21,6 +25,16 @@ def test_an_uploaded_spec_takes_the_place_of_the_pasted_one() -> None:
 def test_an_uploaded_script_takes_the_place_of_the_pasted_one() -> None:
     _, submission = submission_of(AskForm("s", "pasted", "repro.py"), [("repro.py", b"uploaded")])
     assert submission.files == (("repro.py", b"uploaded"),)
+
+
+def test_an_archive_is_the_whole_submission() -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("folder/spec.yaml", "packed")
+        archive.writestr("folder/repro.py", "x")
+    form, submission = submission_of(AskForm("pasted", "also pasted"), [("folder.zip", content.getvalue())])
+    assert form.spec == "packed"
+    assert submission == Submission("packed", (("repro.py", b"x"),))
 
 
 def test_a_spec_that_is_no_text_is_refused() -> None:
