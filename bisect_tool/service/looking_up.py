@@ -6,7 +6,7 @@ Every answer is what a stored report says. A failure is found by its identity fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,8 @@ from bisect_tool.reports.cleaning import clean
 from bisect_tool.service.finding import MOST_ANSWERS, MOST_QUERIES, Answer, By, Finding, Found, Match, Query
 from bisect_tool.service.stored_answers import answer_of
 from bisect_tool.service.weighing_words import Near, nearest
-from bisect_tool.store.found_asking import Asker, FoundRow, is_filled, newest_of, postings, questions_of, rows_with
-from bisect_tool.store.found_rows import issue_key
+from bisect_tool.store.found_asking import Asker, FoundRow, is_filled, postings, questions_of, rows_with
+from bisect_tool.store.found_rows import issue_key, key
 from bisect_tool.store.words import names_in
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ FILL_SECONDS = 0.5  # that a look-up gives to reports of before the index
 _ISSUE = re.compile(r"^(?:https?://\S+|[\w.-]+/[\w.-]+#\d+)$")
 _DIGEST = re.compile(r"^[0-9a-f]{64}$")
 _NAME = re.compile(r"^[\w.:()`'+-]+$")
-_NAMES_SHOWN = MOST_ANSWERS
 _POOR = "the text says too little to tell this failure from others; what shares its words is listed"
 _NOT_FILLED = "older reports are still being taken in; ask again in a while"
 
@@ -139,35 +138,32 @@ def _kind_of(query: Query) -> By:
 class _Rows:
     """Everything that was read for all queries."""
 
-    by_key: Mapping[tuple[str, str], list[FoundRow]]
     by_word: Mapping[str, list[int]]
     by_id: Mapping[int, FoundRow]
     near: Mapping[tuple[str, ...], list[Near]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, asker: Asker, sought: Sequence[_Sought]) -> _Rows:
-        by_key: dict[tuple[str, str], list[FoundRow]] = {}
-        for column, keys in _keys_of(sought).items():
-            found = newest_of(asker, column, keys, MOST_ANSWERS)
-            by_key |= {(column, key): rows for key, rows in found.items()}
-        names = {name for one in sought for name in one.names}
-        by_word = postings(asker, names, _NAMES_SHOWN)
+        words = {word for one in sought for word in _words_of(one)}
+        by_word = postings(asker, words, MOST_ANSWERS)
         texts = [one.pasted.words for one in sought if one.pasted is not None and one.pasted.words]
         near, by_id = nearest(asker, texts, MOST_ANSWERS)
         wanted = {number for numbers in by_word.values() for number in numbers}
         by_id |= rows_with(asker, wanted - by_id.keys())
-        return cls(by_key, by_word, by_id, near)
+        return cls(by_word, by_id, near)
+
+    def with_word(self, word: str) -> list[FoundRow]:
+        """The newest rows with a word, those of finished runs first."""
+        found = [self.by_id[number] for number in self.by_word.get(word, ())]
+        return sorted(found, key=lambda row: not row.finished)
 
 
-def _keys_of(sought: Sequence[_Sought]) -> dict[str, list[str]]:
-    """What is looked for in each column."""
-    keys: dict[str, list[str]] = {}
-    for one in sought:
-        for column in _COLUMNS.get(one.by, ()):
-            keys.setdefault(column, []).append(one.key)
-        if one.pasted is not None:
-            keys.setdefault("identity", []).extend((*one.pasted.identities, *one.pasted.poor))
-    return keys
+def _words_of(one: _Sought) -> Iterator[str]:
+    """The words and keys by which a query is found, but for the words that are only near."""
+    yield from (key(kind, one.key) for kind in _COLUMNS.get(one.by, ()))
+    yield from one.names
+    if one.pasted is not None:
+        yield from (key("identity", identity) for identity in (*one.pasted.identities, *one.pasted.poor))
 
 
 _COLUMNS: Mapping[By, tuple[str, ...]] = {
@@ -214,8 +210,8 @@ def _answers(one: _Sought, rows: _Rows) -> list[Answer]:
 
 
 def _matches(one: _Sought, rows: _Rows) -> list[tuple[Match, float, FoundRow]]:
-    def keyed(column: str, key: str, match: Match) -> list[tuple[Match, float, FoundRow]]:
-        return [(match, 1.0, row) for row in _finished_first(rows.by_key.get((column, key), []))]
+    def keyed(kind: str, text: str, match: Match) -> list[tuple[Match, float, FoundRow]]:
+        return [(match, 1.0, row) for row in rows.with_word(key(kind, text))]
 
     match one.by:
         case By.ISSUE:
@@ -223,15 +219,15 @@ def _matches(one: _Sought, rows: _Rows) -> list[tuple[Match, float, FoundRow]]:
         case By.PACKAGE:
             return keyed("package", one.key, Match.PACKAGE)
         case By.SPEC:
-            return _of_spec(one.query, rows.by_key.get(("repro", one.key), []))
+            return _of_spec(one.query, rows.with_word(key("repro", one.key)))
         case By.NAME:
             own = [*keyed("spec", one.key, Match.NAME), *keyed("identity", one.key, Match.FAILURE)]
             return [*own, *_named(one, rows), *keyed("package", one.key, Match.PACKAGE)]
         case _:
             assert one.pasted is not None
-            same = [found for key in one.pasted.identities for found in keyed("identity", key, Match.FAILURE)]
+            same = [found for own in one.pasted.identities for found in keyed("identity", own, Match.FAILURE)]
             same += [
-                found for key in one.pasted.poor for found in keyed("identity", key, Match.FAILURE) if _is_own(found[2])
+                found for own in one.pasted.poor for found in keyed("identity", own, Match.FAILURE) if _is_own(found[2])
             ]
             near = rows.near.get(one.pasted.words, [])
             return [*same, *((Match.NEAR, two.score, rows.by_id[two.id]) for two in near)]
@@ -246,7 +242,7 @@ def _is_own(row: FoundRow) -> bool:
 def _named(one: _Sought, rows: _Rows) -> list[tuple[Match, float, FoundRow]]:
     """The failures whose texts hold the name; of a name that none holds, those with the operator or the last part of it."""
     for number, name in enumerate(one.names):
-        found = _finished_first([rows.by_id[id_] for id_ in rows.by_word.get(name, [])])
+        found = rows.with_word(name)
         if found:
             is_as_asked = number == 0
             return [(Match.NAME if is_as_asked else Match.NEAR, 1.0 if is_as_asked else 0.5, row) for row in found]
@@ -260,17 +256,10 @@ def _held(one: _Sought, rows: _Rows) -> str:
 
 def _of_spec(query: Query, rows: Sequence[FoundRow]) -> list[tuple[Match, float, FoundRow]]:
     """Those of the same question first, then those of other ranges, channels or devices."""
-    ranked = [
-        (Match.QUESTION if _is_asked(query, row.entry) else Match.REPRO, 1.0, row) for row in _finished_first(rows)
-    ]
+    ranked = [(Match.QUESTION if _is_asked(query, row.entry) else Match.REPRO, 1.0, row) for row in rows]
     return sorted(ranked, key=lambda one: one[0] is not Match.QUESTION)
 
 
 def _is_asked(query: Query, entry: Mapping[str, Any]) -> bool:
     """Whether it is the same range; a spec of several channels is answered in the last of them that shows the change."""
     return entry["channel"] in query.channels and (query.from_, query.to) == (entry["asked_from"], entry["asked_to"])
-
-
-def _finished_first(rows: Sequence[FoundRow]) -> list[FoundRow]:
-    """As they came, the newest first, but finished ones before those that were cut short."""
-    return sorted(rows, key=lambda row: not row.finished)

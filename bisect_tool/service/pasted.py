@@ -22,7 +22,7 @@ from bisect_tool.trials.signature import signature_of_chain, signature_of_check,
 from bisect_tool.trials.traceback_text import parse, parse_fatal
 
 HEAD, TAIL = 16 * 1024, 48 * 1024  # characters of a long text that are looked at, as of the output of a trial
-MOST_WORDS = 24
+MOST_WORDS = 20
 INNERMOST = 4  # frames whose names are looked for
 _ENDS = 1_000  # characters of both ends of a text without a failure, whose words are looked for
 

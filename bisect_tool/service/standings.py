@@ -20,7 +20,8 @@ from bisect_tool.search.together import Asking
 from bisect_tool.search.wants import wants_of
 from bisect_tool.service.finding import Change, Standing
 from bisect_tool.store.begun_asking import BegunRun, TrialHead, begun_runs, observations, trials_since
-from bisect_tool.store.found_asking import Asker, newest_of
+from bisect_tool.store.found_asking import Asker, postings, rows_with
+from bisect_tool.store.found_rows import key
 from bisect_tool.trials.failure import Failed, MachineAtFault
 
 MOST_JUDGED = 200  # trials of a question that the record does not know of; usually there are one or two
@@ -44,13 +45,20 @@ def standings_of(asker: Asker, repros: Collection[str]) -> dict[str, Standing]:
     heads = trials_since(asker, {run.repro: run.started for run in runs})
     begun = [one for run in runs if (one := _begun(asker, run, heads.get(run.repro, []))) is not None]
     wanted = {failure for one in begun for failure in _failures(one.asking.known)}
-    known = newest_of(asker, "identity", [one for one in wanted if not one.startswith(NAMED)], 1)
-    titles = {identity: rows[0].title for identity, rows in known.items()}
+    titles = _titles(asker, [one for one in wanted if not one.startswith(NAMED)])
     for one in begun:
         made = _standing(replace(one, titles={**titles, **one.titles}))
         if made.tried:
             found[one.run.repro] = made
     return found
+
+
+def _titles(asker: Asker, identities: Sequence[str]) -> dict[str, str]:
+    """What reports call failures of these identities, where one has them."""
+    words = {key("identity", identity): identity for identity in identities}
+    newest = {words[word]: ids[0] for word, ids in postings(asker, list(words), 1).items()}
+    rows = rows_with(asker, newest.values())
+    return {identity: rows[number].title for identity, number in newest.items()}
 
 
 def _begun(asker: Asker, run: BegunRun, since: Sequence[TrialHead]) -> _Begun | None:
@@ -97,12 +105,12 @@ def _judged(
         result = as_result(verdict)
         if values.get("over") or isinstance(verdict, MachineAtFault):
             continue
-        key = head.case, builds.index(head.version)
-        found[key] = (*found.get(key, ()), result)
+        place = head.case, builds.index(head.version)
+        found[place] = (*found.get(place, ()), result)
         if isinstance(verdict, Failed):
             titles |= {failure.id: failure.signature.title for failure in verdict.failures}
     allowed = _failures(asking.known) or (set(titles) if len(titles) == 1 else set())
-    return {key: results for key, results in found.items() if _failures_in(results) <= allowed}, titles
+    return {place: results for place, results in found.items() if _failures_in(results) <= allowed}, titles
 
 
 def _failures(known: Known) -> set[str]:

@@ -9,10 +9,10 @@ from math import log
 
 from bisect_tool.store.found_asking import Asker, FoundRow, count_about, having_all, postings, rows_with
 
-READ = 50  # of the failures with a word, the newest that are looked at
+READ = 32  # of the failures with a word, the newest that are looked at
 LEAST = 0.34  # of the weight of a text's words that a failure must have
 _SCANNED = 10_000  # failures that are looked through where every word is a common one, for all texts together
-_LOOKED_AT = 8  # failures of a text whose words are all compared
+_LOOKED_AT = 6  # failures of a text whose words are all compared
 
 Words = tuple[str, ...]
 

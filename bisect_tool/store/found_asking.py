@@ -18,7 +18,6 @@ _COLUMNS = (
     "id, question, run, repro, spec, package, device, identity, failure, title, "
     "finished, ended, words, CAST(entry AS TEXT)"
 )
-KEYS = frozenset({"repro", "identity", "spec", "issue", "package"})
 
 
 class Asker(Protocol):
@@ -58,21 +57,12 @@ class FoundRow:
         return found
 
 
-def newest_of(asker: Asker, column: str, keys: Collection[str], most: int) -> dict[str, list[FoundRow]]:
-    """The newest rows of each key of `column`, one of `KEYS`."""
-    if column not in KEYS:
-        raise ValueError(column)
-    found: dict[str, list[FoundRow]] = defaultdict(list)
-    for row in _newest(asker, ("found_failures", column, _COLUMNS, "id"), keys, most):
-        found[row[0]].append(_row(row[1:]))
-    return found
-
-
 def postings(asker: Asker, words: Collection[str], most: int) -> dict[str, list[int]]:
     """The ids of the newest rows with each word, newest first; a word that no row has is not in it."""
     found: dict[str, list[int]] = defaultdict(list)
-    for word, number in _newest(asker, ("failure_words", "word", "found", "found"), words, most):
-        found[word].append(number)
+    for part in _parts([word for word in dict.fromkeys(words) if "\0" not in word], PART if asker.is_server else ARMS):
+        for word, number in asker.ask(*_newest(part, most, on_server=asker.is_server)):
+            found[word].append(number)
     return found
 
 
@@ -120,22 +110,17 @@ def is_filled(asker: Asker) -> bool:
     return not asker.ask("SELECT 1 FROM runs WHERE found IS NULL AND outcome IS NOT NULL LIMIT 1", {})
 
 
-def _newest(asker: Asker, what: tuple[str, str, str, str], keys: Collection[str], most: int) -> Iterator[Sequence[Any]]:
-    """For each key its newest rows, each behind the key; `what` is table, column of the key, columns, column of the order."""
-    table, column, columns, order = what
-    for part in _parts([key for key in dict.fromkeys(keys) if "\0" not in key], PART if asker.is_server else ARMS):
-        inner = f"FROM {table} WHERE {column} = {{key}} ORDER BY {order} DESC LIMIT {most:d}"
-        values: dict[str, object]
-        if asker.is_server:
-            values = {"keys": list(part)}
-            arm = inner.format(key="w.key")
-            every = "unnest(CAST(:keys AS text[])) AS w(key)"
-            sql = f"SELECT w.key, p.* FROM {every} CROSS JOIN LATERAL (SELECT {columns} {arm}) p"  # noqa: S608
-        else:
-            values = {f"k{number}": key for number, key in enumerate(part)}
-            arms = (f"SELECT {column}, {columns} {inner.format(key=f':{name}')}" for name in values)
-            sql = " UNION ALL ".join(f"SELECT * FROM ({arm})" for arm in arms)  # noqa: S608
-        yield from asker.ask(sql, values)
+def _newest(words: Sequence[str], most: int, *, on_server: bool) -> tuple[str, dict[str, object]]:
+    """The query for the newest rows of each word, and its values."""
+    newest = f"FROM failure_words WHERE word = {{word}} ORDER BY found DESC LIMIT {most:d}"
+    if on_server:
+        arm = newest.format(word="w.word")
+        every = "unnest(CAST(:words AS text[])) AS w(word)"
+        sql = f"SELECT w.word, p.found FROM {every} CROSS JOIN LATERAL (SELECT found {arm}) p"  # noqa: S608  no values
+        return sql, {"words": list(words)}
+    values: dict[str, object] = {f"k{number}": word for number, word in enumerate(words)}
+    arms = (f"SELECT word, found {newest.format(word=f':{name}')}" for name in values)
+    return " UNION ALL ".join(f"SELECT * FROM ({arm})" for arm in arms), values  # noqa: S608  names of ours
 
 
 def _row(row: Sequence[Any]) -> FoundRow:

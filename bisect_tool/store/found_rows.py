@@ -40,7 +40,7 @@ def issue_key(address: str) -> str:
     """What an issue is found by: `owner/name#number` of GitHub's, else the address; small letters."""
     text = address.strip().lower()
     found = _ISSUE.match(text) or _SHORT_ISSUE.match(text)
-    return f"{found[1]}#{found[2]}" if found else text.partition("#")[0].rstrip("/")[:LONGEST_KEY]
+    return f"{found[1]}#{found[2]}" if found else "".join(text.partition("#")[0].split()).rstrip("/")[:LONGEST_KEY]
 
 
 def question_of(report: Report) -> str:
@@ -74,14 +74,25 @@ def rows_of(report: Report, run: str, ended: str) -> list[dict[str, Any]]:
         "spec": spec["name"][:LONGEST_KEY],
         "package": spec["package"][:LONGEST_KEY],
         "device": report["environment"]["device"][:LONGEST_KEY],
-        "issue": issue_key(spec["issue"]) if spec.get("issue") else None,
         "finished": int(report["outcome"] != UNFINISHED),
         "ended": ended,
     }
     about = _about(report)
     commits = _commits(report)
     failures: Iterable[Mapping[str, Any] | None] = report["failures"] or (None,)
-    return [common | _row(spec, about, failure, _Facts(_dates(report, failure), commits)) for failure in failures]
+    rows = [common | _row(spec, about, failure, _Facts(_dates(report, failure), commits)) for failure in failures]
+    issue = issue_key(spec["issue"]) if spec.get("issue") else ""
+    return [row | {"words": [*_keys(row, issue), *row["words"]]} for row in rows]
+
+
+def key(kind: str, text: str) -> str:
+    """The word by which rows of a `kind` (repro, identity, spec, package, issue) are found; no text has such a word."""
+    return f"{kind}={text[:LONGEST_KEY]}"
+
+
+def _keys(row: Mapping[str, Any], issue: str) -> list[str]:
+    kinds = {kind: row[kind] for kind in ("repro", "identity", "spec", "package")} | {"issue": issue}
+    return [key(kind, text) for kind, text in kinds.items() if text]
 
 
 def _row(

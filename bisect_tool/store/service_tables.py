@@ -154,7 +154,6 @@ found_failures = Table(
     Column("spec", text_of(200), nullable=False),
     Column("package", text_of(200), nullable=False),
     Column("device", text_of(200), nullable=False),
-    Column("issue", text_of(200)),
     Column("identity", String(12), nullable=False),
     Column("failure", text_of(200), nullable=False),
     Column("title", Text, nullable=False),
@@ -164,14 +163,10 @@ found_failures = Table(
     Column("ended", String(32), nullable=False),
     Index(None, "question"),
     Index(None, "run"),
-    # The newest rows of a key, without sorting all that have it.
-    Index(None, "repro", "id"),
-    Index(None, "identity", "id"),
-    Index(None, "spec", "id"),
-    Index(None, "issue", "id"),
-    Index(None, "package", "id"),
 )
 
+# One index for all that a failure is found by, in the order of the rows: the newest are read without looking at the others,
+# whatever the planner of a database believes of a key. Keys are words too: `package=torch` (`found_rows`).
 failure_words = Table(
     "failure_words",
     metadata,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 LONGEST = 100  # characters of a word; longer ones are generated, and nobody asks for them
 MOST = 300  # words of one failure
 
-_NAME = re.compile(r"[^\W\d]\w*+(?:(?:\.|::)[^\W\d]\w*+)*+")
+_NAME = re.compile(r"(?<!\w)[^\W\d]\w*+(?:(?:\.|::)[^\W\d]\w*+)*+")
 _WORDS = """
 a an and are as at be but by can for from has have in is it its no none not of on or that the this to was were with
 call def else false file if import last line most raise recent return self traceback true py

@@ -74,8 +74,8 @@ def standing(results: Results) -> Standing | None:
 def test_what_is_known_of_a_search_that_was_killed_is_true_at_every_step(results: Results) -> None:
     lefts = []
     for steps in range(1, 20):
-        begin(results, f"{steps}")
-        record(results, steps, f"{steps}")
+        begin(results, f"{steps:02}")
+        record(results, steps, f"{steps:02}")
         told = standing(results)
         if told is None:
             assert steps == 1  # nothing was tried yet

@@ -25,7 +25,6 @@ def upgrade() -> None:
         sa.Column("spec", _text(200), nullable=False),
         sa.Column("package", _text(200), nullable=False),
         sa.Column("device", _text(200), nullable=False),
-        sa.Column("issue", _text(200)),
         sa.Column("identity", sa.String(12), nullable=False),
         sa.Column("failure", _text(200), nullable=False),
         sa.Column("title", sa.Text(), nullable=False),
@@ -37,8 +36,6 @@ def upgrade() -> None:
     )
     for column in ("question", "run"):
         op.create_index(f"ix_found_failures_{column}", "found_failures", [column])
-    for column in ("repro", "identity", "spec", "issue", "package"):
-        op.create_index(f"ix_found_failures_{column}_id", "found_failures", [column, "id"])
     op.create_table(
         "failure_words",
         sa.Column("word", _text(100), nullable=False),
