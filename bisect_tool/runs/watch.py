@@ -18,5 +18,8 @@ class Watch:
         """
         return False
 
+    def looked(self) -> None:
+        """A decision is about to be made: now and then this is called, in the thread that calls `answered`."""
+
     def answered(self, spec: ReadSpec, report: Report, *, is_last: bool) -> None:
         """Nothing more is wanted for `spec`; with `is_last` no other report on it comes from this run."""
