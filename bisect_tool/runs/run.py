@@ -272,6 +272,7 @@ class _Run:
 
     def _give_answers(self, courses: Sequence[Course], askings: Sequence[Asking]) -> None:
         """Report the specs for which nothing more is wanted, where somebody waits for each."""
+        self.watch.looked()
         if not self.watch.is_patient or self.wishes.isolate or self.wishes.diagnose:
             return
         for course, asking in zip(courses, askings, strict=True):

@@ -21,5 +21,8 @@ class Watch:
     def begins(self, spec: ReadSpec, run: str) -> None:
         """`spec` is searched in its first channel, or its next one, as the run of that id."""
 
+    def looked(self) -> None:
+        """A decision is about to be made: now and then this is called, in the thread that calls `answered`."""
+
     def answered(self, spec: ReadSpec, report: Report, *, is_last: bool) -> None:
         """Nothing more is wanted for `spec`; with `is_last` no other report on it comes from this run."""

@@ -18,6 +18,7 @@ from bisect_tool.reports.batch.progress import BatchView
 from bisect_tool.runs.batch.batch import Batch
 from bisect_tool.runs.batch.finding import Member, find, read_members
 from bisect_tool.runs.batch.folder import ResultsFolder, read_lines
+from bisect_tool.runs.batch.scribe import ALONE, Scribe
 from bisect_tool.runs.batch.since import read_since
 from bisect_tool.runs.device import Device
 from bisect_tool.runs.surveying import Wishes
@@ -44,12 +45,16 @@ class Listener(BatchView):
 
 @dataclass
 class DirectBatches:
-    """A cache, an index and specs in one folder. `flags` are settings as of the command line."""
+    """A cache, an index and specs in one folder. `flags` are settings as of the command line.
+
+    `alone`: so many specs are written by this process, the others by another one.
+    """
 
     folder: Path
     index: Index
     flags: dict[str, object] = field(default_factory=dict)
     view: BatchView = field(default_factory=BatchView)
+    alone: int = ALONE
 
     @property
     def specs(self) -> Path:
@@ -102,7 +107,7 @@ class DirectBatches:
             results.close()
             members, _ = earlier.members(members)
         view = self.view if hear is None else Listener(hear)
-        Batch(workshop, members, Wishes(), ResultsFolder(out, "batch"), view, earlier).run()
+        Batch(workshop, members, Wishes(), ResultsFolder(out, "batch"), view, earlier, Scribe(self.alone)).run()
         return self.lines(out)
 
     def lines(self, out: Path | None = None) -> dict[str, SpecLine]:

@@ -112,7 +112,7 @@ def main() -> None:
         def __init__(self) -> None:
             self.url = url
 
-    DirectBatches(folder, Served()).run(hear=hear)  # type: ignore[arg-type]
+    DirectBatches(folder, Served(), alone=1).run(hear=hear)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -125,9 +125,9 @@ def test_the_result_is_one_line_without_doubled_spaces(text: str) -> None:
     ],
 )
 def test_hostile_repetitions_take_no_time(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     settle("torch_dynamo_resume_in_" + piece * 100_000 + "!")
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 def test_every_row_says_why() -> None:

@@ -19,6 +19,7 @@ from bisect_tool.runs.batch.finding import Member
 from bisect_tool.runs.batch.folder import ResultsFolder, earlier_lines, now, open_folder
 from bisect_tool.runs.batch.groups import groups_of
 from bisect_tool.runs.batch.own_faults import OwnFaults
+from bisect_tool.runs.batch.scribe import Scribe, Sheet
 from bisect_tool.runs.batch.since import Since
 from bisect_tool.runs.run import Stopped, run_specs
 from bisect_tool.runs.surveying import Wishes
@@ -32,7 +33,10 @@ DEFECT = "defect.txt"
 
 @dataclass(slots=True)
 class Batch(Watch):
-    """The specs of a batch and the folder of their results; `since`: only what was open in an earlier answer."""
+    """The specs of a batch and the folder of their results; `since`: only what was open in an earlier answer.
+
+    `scribe` writes the files of specs.
+    """
 
     workshop: Workshop
     members: Sequence[Member]
@@ -40,6 +44,7 @@ class Batch(Watch):
     folder: ResultsFolder
     view: BatchView
     since: Since | None = None
+    scribe: Scribe = field(default_factory=Scribe)
     is_patient = True
     _names: dict[Path, str] = field(default_factory=dict)
     _kept: dict[str, Report] = field(default_factory=dict)
@@ -71,8 +76,11 @@ class Batch(Watch):
         except KeyboardInterrupt as stop:
             raise interrupted() from stop
         finally:
-            self.folder.rewrite()
-            self.view.finished()
+            try:
+                self.scribe.finish()
+            finally:
+                self.folder.rewrite()
+                self.view.finished()
         return list(self.folder.lines.values())
 
     def _take_over(self) -> None:
@@ -132,17 +140,28 @@ class Batch(Watch):
 
     def answered(self, spec: ReadSpec, report: Report, *, is_last: bool) -> None:  # noqa: ARG002  both are kept
         """Keep the report of a spec; one that is kept already is not written again."""
-        self._keep(self._names[spec.path], report)
+        self._keep(self._names[spec.path], report, spec)
 
-    def _keep(self, name: str, report: Report) -> None:
-        before = self.folder.lines.get(name)
-        if before is not None and self._kept.get(name) is report:
+    def looked(self) -> None:
+        """Tell of those whose files are written by now."""
+        self.scribe.look()
+
+    def _keep(self, name: str, report: Report, spec: ReadSpec | None = None) -> None:
+        if self._kept.get(name) is report:
             return
         self._kept[name] = report
-        self.folder.keep(name, report, self.workshop.cache.root)
         line = line_of(report, name=name, folder=self.folder.folder_of(name), ended=now())
         is_over = report.outcome != "unfinished"
-        self._tell(self.since.told(line, report) if self.since is not None and is_over else line)
+        line = self.since.told(line, report) if self.since is not None and is_over else line
+
+        def written(error: Exception | None) -> None:
+            if error is None:
+                self._tell(line)
+            elif spec is None or not self.spares(spec, error, is_begun=True):
+                raise error
+
+        place = self.folder.path / self.folder.folder_of(name)
+        self.scribe.write(Sheet(place, report, self.workshop.cache.root), written)
 
     def _refuse(self, name: str, path: Path, error: Exception, status: str, spec: ReadSpec | None = None) -> None:
         if self.since is not None and (quiet := self.since.without_news(name, error)) is not None:

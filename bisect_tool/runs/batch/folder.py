@@ -12,26 +12,23 @@ of the time: with a thousand specs not after each.
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
-from urllib.parse import quote
+from pathlib import Path
 
 from pydantic import ValidationError
 
-from bisect_tool.errors import OutputNotWritten, SettingError
+from bisect_tool.errors import SettingError
 from bisect_tool.reports.batch import junit, page
 from bisect_tool.reports.batch.line import SpecLine
-from bisect_tool.reports.report import Report
-from bisect_tool.reports.writing import render, write
+from bisect_tool.reports.writing import write
+from bisect_tool.runs.batch.spec_files import not_written
 
 SUMMARY, PAGE, JUNIT, SPECS = "summary.jsonl", "index.html", "junit.xml", "specs"
 SHARE = 20  # what tells of all is written again after this many times as long as writing it took
-FORMATS = {"json": "report.json", "markdown": "report.md", "html": "report.html"}
 
 
 def now() -> str:
@@ -55,13 +52,6 @@ class ResultsFolder:
         """Where the files of a spec lie, relative to this folder."""
         return f"{SPECS}/{name}"
 
-    def keep(self, name: str, report: Report, cache: Path) -> None:
-        """Write the files of a spec. Raises `OutputNotWritten`."""
-        place = self.path / SPECS / name
-        for form, file in FORMATS.items():
-            write(place / file, render(form, report))
-        _keep_logs(report, cache, place / "logs")
-
     def add(self, line: SpecLine) -> None:
         """Tell of a spec from now on; a line that was told of it before is replaced. Raises `OutputNotWritten`."""
         self.lines[line.name] = line
@@ -83,50 +73,6 @@ class ResultsFolder:
         write(self.path / PAGE, page.render(lines, title=self.title, notes=self.notes, made=now()))
         self._is_new = False
         self._due = self.clock() + SHARE * (self.clock() - started)
-
-
-def _keep_logs(report: Report, cache: Path, folder: Path) -> None:
-    """Links to the logs where the file system has hard links, else copies; a log that is gone is left out.
-
-    Raises `OutputNotWritten`.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for case in report.cases:
-            for entry in case.timeline:
-                if entry.log:
-                    _keep_log(entry.log, cache, folder / f"{quote(f'{case.name}@{entry.build}', safe='@+ ')}.txt")
-    except OSError as error:
-        raise not_written(error, folder) from error
-
-
-def _keep_log(log: str, cache: Path, to: Path) -> None:
-    """A log at an address (`--logs`) is linked to where this host made it, else its address is kept."""
-    is_elsewhere = "://" in log or "::" in log
-    here = cache / "trials" / PurePosixPath(log).parent.name / "log.txt" if is_elsewhere else cache / log
-    if is_elsewhere and not here.is_file():
-        write(to, f"{log}\n")
-    else:
-        _link(here, to)
-
-
-def _link(log: Path, to: Path) -> None:
-    if not log.is_file() or (to.exists() and to.samefile(log)):
-        return
-    to.unlink(missing_ok=True)
-    try:
-        to.hardlink_to(log)
-    except OSError:  # another file system, or one without links
-        shutil.copyfile(log, to)
-
-
-def not_written(error: OSError, path: Path) -> OutputNotWritten:
-    """A folder of results cannot be written."""
-    return OutputNotWritten(
-        f"the results could not be written: {error.strerror}",
-        where=str(path),
-        advice="make room or name another folder with --out, then run the same command again: the answers are stored",
-    )
 
 
 def open_folder(path: Path) -> None:

@@ -21,12 +21,13 @@ SCRIPT = "import time, torch\ntime.sleep(1)\ntorch.run('{case}')\n"
 
 def main(printed: Printed) -> None:
     """Print the table."""
-    printed.say(f"{os.cpu_count()} cores\n\n| slots | installs | trials | wall | speed-up |\n|---|---|---|---|---|")
-    alone = 0.0
-    with tempfile.TemporaryDirectory(prefix="bisect-batch-") as name, NightlyIndex(plan(SPECS)) as index:
+    alone, specs = 0.0, int(os.environ.get("BISECT_BENCH_SPECS", SPECS))
+    printed.say(f"{os.cpu_count()} cores, {specs} specs\n")
+    printed.say("| slots | installs | trials | wall | speed-up |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="bisect-batch-") as name, NightlyIndex(plan(specs)) as index:
         index.today = FIRST + timedelta(days=DAYS)
         place = Place(Path(name), index)
-        paths = specs_in(place.folder, SPECS, SCRIPT)
+        paths = specs_in(place.folder, specs, SCRIPT)
         for jobs in SLOTS:
             began = time.monotonic()
             view = place.run(paths, f"jobs-{jobs}", jobs)

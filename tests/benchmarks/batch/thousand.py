@@ -35,11 +35,12 @@ from bisect_tool.reports.batch.progress import BatchView
 from bisect_tool.runs.batch.batch import Batch
 from bisect_tool.runs.batch.finding import Member, find, read_members
 from bisect_tool.runs.batch.folder import ResultsFolder
+from bisect_tool.runs.batch.scribe import Ended, Scribe, Sheet
 from bisect_tool.runs.executors import local
 from bisect_tool.runs.surveying import Wishes
 from bisect_tool.runs.workshop import Workshop
 from bisect_tool.settings import read_settings
-from bisect_tool.store import tables
+from bisect_tool.store import database, tables
 from bisect_tool.trials.observation import Observation, Raised
 from bisect_tool.trials.trial import FinishedTrial, TrialOrder
 from tests.benchmarks.printed import Printed
@@ -48,6 +49,28 @@ from tests.rig.toy import ToyBuild, day, toy_package
 
 SPECS, BUILDS, KNOWN = 1000, 400, 0.9
 ROWS = 5000  # of the store, written at once
+PART = 100  # specs that one process fills the store for at a time
+
+
+class _NoFiles(Scribe):
+    """Writes nothing."""
+
+    def write(self, sheet: Sheet, ended: Ended) -> None:  # noqa: ARG002
+        """It is there."""
+        ended(None)
+
+
+@contextmanager
+def _careless_commits() -> Iterator[None]:
+    """Databases that are opened meanwhile do not wait for the disk."""
+    own = database._set_up
+
+    def set_up(connection: Any, record: object) -> None:
+        own(connection, record)
+        connection.execute("PRAGMA synchronous=OFF")
+
+    with patch.object(database, "_set_up", set_up):
+        yield
 
 
 class _Instant(Environments):
@@ -95,14 +118,17 @@ class Place:
         return read_members(find([self.folder / "specs"])[0], channels=names(), changes={})
 
     def part(self, number: int, of: int) -> Counts:
-        """One of several parts of the batch."""
-        return self.answer(f"results/{number}", self.members()[number::of])
+        """One of several parts of the batch, for what it stores alone: it waits for no disk, and writes no reports."""
+        with _careless_commits():
+            return self.answer(f"results/{number}", self.members()[number::of], _NoFiles())
 
-    def answer(self, out: str, members: list[Member]) -> Counts:
+    def answer(self, out: str, members: list[Member], scribe: Scribe | None = None) -> Counts:
         """A batch of these specs."""
         with patch.object(local, "run_trial", self._ran):
             folder = ResultsFolder(self.folder / out, title="benchmark")
-            return counts_of(Batch(self.workshop(), members, Wishes(), folder, BatchView()).run())
+            return counts_of(
+                Batch(self.workshop(), members, Wishes(), folder, BatchView(), scribe=scribe or Scribe()).run()
+            )
 
     def _ran(self, order: TrialOrder, *, programs: Path, folder: Path, **_more: Any) -> FinishedTrial:
         number = int(order.files[0][1].split()[1])
@@ -177,8 +203,9 @@ def main(printed: Printed) -> None:
 
 def fill(place: Place, fillers: int) -> None:
     """What the row "empty" makes, by several processes at once, which is not measured: for machines with many cores."""
+    parts = max(fillers, len(place.broken) // PART)
     with ProcessPoolExecutor(fillers, mp_context=get_context("spawn")) as pool:
-        for counts in pool.map(place.part, range(fillers), [fillers] * fillers):
+        for counts in pool.map(place.part, range(parts), [parts] * parts):
             assert counts.exact == counts.specs, counts
     shutil.rmtree(place.folder / "results")
 
