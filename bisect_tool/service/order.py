@@ -47,7 +47,10 @@ class Order:
 
     def line(self) -> str:
         """The order as a line."""
-        values = {name: _plain(value) for name, value in asdict(self.settings).items()}
+        needed = replace(
+            self.settings, token=None, server=None
+        )  # what a client shows to a server is none of its business
+        values = {name: _plain(value) for name, value in asdict(needed).items()}
         return (
             json.dumps({field.name: getattr(self, field.name) for field in fields(self)} | {"settings": values}) + "\n"
         )

@@ -16,17 +16,19 @@ from bisect_tool.settings import read_settings
 
 def test_an_order_comes_through_a_pipe_as_it_was(tmp_path: Path) -> None:
     flags = {"cache": str(tmp_path), "store": "postgresql://u:secret@h/d", "verify": "3", "wheelhouse": str(tmp_path)}
+    flags["token"] = "client's"
     order = Order(
-        "spec.yaml", read_settings(flags, {}, tmp_path), Purpose.FRESH, "cpu", 7, 123, "token", {"PGPASSWORD": "x"}
+        "spec.yaml", read_settings(flags, {}, tmp_path), Purpose.FRESH, "cpu", 7, 123, "of-github", {"PGPASSWORD": "x"}
     )
     read = read_order(order.line())
     assert (read.spec, read.purpose, read.device, read.after, read.parent) == ("spec.yaml", "fresh", "cpu", 7, 123)
     assert read.libraries == {"PGPASSWORD": "x"}
-    assert (read.token, read.settings.store) == ("token", "postgresql://u:secret@h/d")
+    assert (read.token, read.settings.store) == ("of-github", "postgresql://u:secret@h/d")
     assert (read.settings.cache, read.settings.verify, read.settings.wheelhouse) == (tmp_path, 3, tmp_path)
     assert {*read.settings.sources.values()} == {"the worker"}
     assert "secret" not in repr(order)
-    assert "token'" not in repr(order)
+    assert "of-github" not in repr(order)
+    assert "client's" not in order.line()
 
 
 def test_the_environment_of_a_child_holds_no_secret() -> None:
