@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from bisect_tool.service.api import answers, badges, evidence, lookups, questions, streams, watches, work
+from bisect_tool.service.api import (
+    accuracy,
+    answers,
+    badges,
+    builds,
+    evidence,
+    lookups,
+    questions,
+    streams,
+    watches,
+    work,
+)
 
 PREFIX = "/api/v1"
 
 router = APIRouter(prefix=PREFIX)
-for part in (questions, lookups, answers, streams, evidence, badges, watches, work):
+for part in (questions, lookups, answers, streams, evidence, badges, builds, watches, work, accuracy):
     router.include_router(part.router)
