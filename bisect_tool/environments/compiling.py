@@ -10,6 +10,7 @@ What cannot be compiled is left out, and shows itself when it is imported.
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -29,7 +30,9 @@ def compile_ahead(venv: Path, sandbox: Sandbox, scratch: Path, stop: Stop) -> No
     """
     view = sandbox.around(venv / "bin", written=(venv / "lib", scratch), device="cpu")
     words = [
-        str(venv / "bin" / "python"),
+        # Not by the link in the environment: beside that may lie a `pyvenv.cfg` of some package, which decides where the
+        # standard library is loaded from, and what is run here may write.
+        os.path.realpath(venv / "bin" / "python"),
         "-I",
         "-S",
         "-m",

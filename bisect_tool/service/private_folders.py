@@ -23,6 +23,10 @@ def private_folder(cache: CacheFolder) -> Iterator[Path]:
     """
     place = cache.root / FOLDER / uuid.uuid4().hex
     with exclusive(place / _LOCK):
+        if not (place / _LOCK).exists():  # between the making and the locking another worker took it for abandoned
+            with private_folder(cache) as another:
+                yield another
+            return
         own = place / "question"
         own.mkdir(mode=0o700, parents=True)
         try:

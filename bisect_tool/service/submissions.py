@@ -28,6 +28,7 @@ from bisect_tool.spec.strangers import built_here
 
 SPEC = "spec.yaml"
 MOST_PATH = 300  # characters
+MOST_NAME_BYTES = 255  # of each part of it: what file systems take
 MOST_CASES = 100
 LABELS = {"name", "title", "issue"}  # of a spec: they say how it is called, not what is asked
 _SOURCE = re.compile(r"^(https://github\.com/)?[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+/?\Z")
@@ -75,8 +76,8 @@ def lay_out(folder: Path, spec: str, files: Mapping[str, bytes] | tuple[tuple[st
 
 
 def _read_in(folder: Path, submission: Submission) -> ReadSubmission:
-    path = lay_out(folder, submission.spec, submission.files)
     try:
+        path = lay_out(folder, submission.spec, submission.files)
         read = load_all([path], channels=names(), further=_not_here)[0]
         repro = read_repro(read)
     except SpecError as error:
@@ -124,8 +125,10 @@ def _odd_path(name: str, paths: list[str]) -> str | None:
         return "a plain path inside the folder of the spec is expected, such as `data/shapes.json`"
     if paths.count(name) > 1:
         return "it is there more than once"
-    if name == SPEC:
-        return "this is the name of the spec itself"
+    if path.parts[:1] in {(), (SPEC,)}:
+        return "this is the name of the spec itself, or of its folder"
+    if any(len(part.encode()) > MOST_NAME_BYTES for part in path.parts):
+        return f"names of at most {MOST_NAME_BYTES} bytes are expected"
     if any(other.startswith(f"{name}/") for other in paths):
         return "it is a folder as well"
     return None

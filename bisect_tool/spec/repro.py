@@ -111,7 +111,15 @@ def _command_words(spec: Spec) -> tuple[str, ...]:
 def _is_file(folder: Path, word: str) -> bool:
     """Whether a word names a file in the folder of the spec."""
     path = Path(word)
-    return not path.is_absolute() and ".." not in path.parts and bool(word.strip("./")) and (folder / path).is_file()
+    return not path.is_absolute() and ".." not in path.parts and bool(word.strip("./")) and _is_there(folder / path)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a file is there; a word that is too long for a name is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _content(path: Path) -> bytes:
@@ -143,7 +151,7 @@ def _imports(path: Path) -> Iterator[tuple[str, int]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the parser's stack, not the machine's
         return  # a script that cannot be parsed here may still run on the Python of the spec
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -167,5 +175,5 @@ def _files_of(folder: Path, bases: set[Path], module: str) -> Iterator[str]:
         for depth in range(1, len(parts) + 1):
             stem = base.joinpath(*parts[:depth])
             for candidate in (stem.with_suffix(".py"), stem / "__init__.py"):
-                if (folder / candidate).is_file():
+                if _is_there(folder / candidate):
                     yield candidate.as_posix()

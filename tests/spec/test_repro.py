@@ -271,3 +271,15 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
 def test_a_quoted_operator_needs_no_shell(tmp_path: Path) -> None:
     read = read_one(tmp_path, "name: a\ncommand: python repro.py --match 'a|b' a\\;b\n")
     assert read_repro(read).words == ("python", "repro.py", "--match", "a|b", "a;b")
+
+
+def test_words_that_are_too_long_for_a_name_are_no_files(tmp_path: Path) -> None:
+    line = f"import torch; print({'+'.join('1' * 200)})"
+    text = GOOD.replace("script: repro.py", f"command: [python, -c, {line!r}]")
+    assert text != GOOD
+    assert files(tmp_path, "pass\n", text) == []
+    assert files(tmp_path, f"import {'a' * 300}\n") == ["repro.py"]
+
+
+def test_a_module_that_the_parser_gives_up_on_is_kept(tmp_path: Path) -> None:
+    assert files(tmp_path, "import helper\n", helper="-" * 20_000 + "1") == ["helper.py", "repro.py"]
