@@ -33,7 +33,9 @@ def command() -> None:
     multiple=True,
     help="What it allows: read, submit, work (cancel and retry), admin (everything). May be repeated; read and submit.",
 )
-@click.option("--days", type=click.FloatRange(min=0, min_open=True), help="How long it is valid; left out: for ever.")
+@click.option(
+    "--days", type=click.FloatRange(0, 36_500, min_open=True), help="How long it is valid; left out: for ever."
+)
 @click.option(
     "--minutes-a-day",
     type=click.FloatRange(min=0, min_open=True),

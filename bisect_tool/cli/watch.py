@@ -26,7 +26,13 @@ def command(question: str, *, plain: bool, quiet: bool, **flags: Any) -> int:
     """
     from bisect_tool.service.watching import end_of, follow
 
-    number, flags["server"] = _question_and_server(question, flags["server"])
+    number, server = _question_and_server(question, flags["server"])
+    own = None if flags["server"] else read_settings_from({}).server
+    if own and server and own != server.rstrip("/"):
+        raise click.UsageError(
+            f"That page is not on your server {own}; with --server {server} it is asked, and shown your token if there is one."
+        )
+    flags["server"] = server
     client = open_client(flags)
     follow(client, number, plain=plain, quiet=quiet)
     return end_of(client, number)

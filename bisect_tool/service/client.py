@@ -137,8 +137,11 @@ class Client:
         with response:
             if response.status_code in _AGAIN:
                 raise self._unreachable(f"status {response.status_code}")
-            if not response.ok:
+            if response.status_code != requests.codes.ok:  # also where a proxy sends on to another address
                 raise _error(response, self.address)
+            kind = response.headers.get("Content-Type", "")
+            if not kind.startswith("text/event-stream"):  # but a page to sign in, for instance
+                raise self._unreachable(f"what came is {kind or 'of no kind'}, no stream of events")
             try:
                 yield from read_stream(lines_of(response.iter_content(None)))
             except (requests.RequestException, ValueError, KeyError, TypeError) as error:

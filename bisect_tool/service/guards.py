@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import secrets
 import time
 import traceback
@@ -43,6 +44,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 _SAFE = {"GET", "HEAD", "OPTIONS"}
+_API = "/api/v1"
+_CONVERTER = re.compile(r":\w+}")  # of a path with slashes, as in `{build:path}`
 _LOG = logging.getLogger("bisect.service")
 
 
@@ -94,11 +97,13 @@ class Logged:
 
 
 def _template(scope: Scope) -> str:
-    """The address with the names of its variable parts instead of their values: of these there are few."""
-    if scope.get("route") is None:
+    """The address of a route with the names of its variable parts, never with their values: of these there are few."""
+    own = getattr(scope.get("route"), "path", None)
+    if own is None:
         return "none"
-    names = {str(value): f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
-    return "/".join(names.get(part, part) for part in scope["path"].split("/"))
+    # The address of a route of a router in a router is without that of the outer one.
+    outer = _API if scope["path"].startswith(f"{_API}/") and not own.startswith(f"{_API}/") else ""
+    return outer + _CONVERTER.sub("}", own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +150,25 @@ class OwnSite:
         host = headers.get("host", "")
         if self.hosting.is_loopback and _name(f"//{host}") not in self._names():
             return "the request was made for another host"
-        # A page cannot add this header to a request to another site without asking first, which is not allowed here.
-        if method in _SAFE or "authorization" in headers:
+        # A page cannot add this header to a request to another site without asking first, which is not allowed here; but a
+        # browser adds a password of its own by itself, which is no token.
+        if method in _SAFE or headers.get("authorization", "").lower().startswith("bearer "):
             return None
         origin = headers.get("origin")
-        is_foreign = origin is not None and urlsplit(origin).netloc not in {host, urlsplit(self.hosting.address).netloc}
+        is_foreign = origin is not None and _place(origin) not in {host, _place(self.hosting.address)} - {""}
         if is_foreign or headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
             return "the request comes from another web site"
         return None
 
     def _names(self) -> set[str]:
         return {"localhost", "127.0.0.1", "::1", self.hosting.host.strip("[]").lower(), _name(self.hosting.address)}
+
+
+def _place(address: str) -> str:
+    try:
+        return urlsplit(address).netloc
+    except ValueError:
+        return ""
 
 
 def _name(address: str) -> str:

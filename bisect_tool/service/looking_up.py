@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bisect_tool.reports.cleaning import clean
-from bisect_tool.service.finding import MOST_ANSWERS, MOST_QUERIES, Answer, By, Finding, Found, Match, Query
+from bisect_tool.service.finding import MOST_ANSWERS, MOST_QUERIES, Answer, By, Finding, Found, Match, Query, Standing
 from bisect_tool.service.stored_answers import answer_of
 from bisect_tool.service.weighing_words import Near, nearest
 from bisect_tool.store.found_asking import Asker, FoundRow, is_filled, postings, questions_of, rows_with
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bisect_tool.service.pasted import Pasted
     from bisect_tool.store.results import Results
 
+MOST_NARROWED = 500  # rows of a word that are read where those of other packages or devices are left out
 FILL_SECONDS = 0.5  # that a look-up gives to reports of before the index
 _ISSUE = re.compile(r"^(?:https?://\S+|[\w.-]+/[\w.-]+#\d+)$")
 _DIGEST = re.compile(r"^[0-9a-f]{64}$")
@@ -68,7 +69,7 @@ def _with_standings(asker: Asker, sought: Sequence[_Sought], made: Sequence[Find
     found = standings_of(asker, unanswered)
     return [
         replace(finding, found=Found.PARTLY, standing=(found[one.key],))
-        if _is_unanswered(one, finding) and one.key in found
+        if _is_unanswered(one, finding) and one.key in found and one.is_about(found[one.key])
         else finding
         for one, finding in zip(sought, made, strict=True)
     ]
@@ -115,6 +116,10 @@ class _Sought:
     def most(self) -> int:
         return max(1, min(self.query.most, MOST_ANSWERS))
 
+    def is_about(self, standing: Standing) -> bool:
+        """Whether what is known of a begun question is what was asked for; of which device it is, is not known."""
+        return self.query.device is None and self.query.package in {None, standing.package}
+
     def wants(self, row: FoundRow) -> bool:
         """Whether it is about the package and device that were asked for."""
         query = self.query
@@ -145,7 +150,9 @@ class _Rows:
     @classmethod
     def read(cls, asker: Asker, sought: Sequence[_Sought]) -> _Rows:
         words = {word for one in sought for word in _words_of(one)}
-        by_word = postings(asker, words, MOST_ANSWERS)
+        # Of what is left out afterwards more must be read, or older answers are not found behind it.
+        is_narrow = any(one.query.package or one.query.device for one in sought if one.by is not By.SPEC)
+        by_word = postings(asker, words, MOST_NARROWED if is_narrow else MOST_ANSWERS)
         texts = [one.pasted.words for one in sought if one.pasted is not None and one.pasted.words]
         near, by_id = nearest(asker, texts, MOST_ANSWERS)
         wanted = {number for numbers in by_word.values() for number in numbers}
@@ -154,7 +161,8 @@ class _Rows:
 
     def with_word(self, word: str) -> list[FoundRow]:
         """The newest rows with a word, those of finished runs first."""
-        found = [self.by_id[number] for number in self.by_word.get(word, ())]
+        # A run that ends between two questions to the database takes the rows of the one before it away.
+        found = [self.by_id[number] for number in self.by_word.get(word, ()) if number in self.by_id]
         return sorted(found, key=lambda row: not row.finished)
 
 
@@ -230,7 +238,7 @@ def _matches(one: _Sought, rows: _Rows) -> list[tuple[Match, float, FoundRow]]:
                 found for own in one.pasted.poor for found in keyed("identity", own, Match.FAILURE) if _is_own(found[2])
             ]
             near = rows.near.get(one.pasted.words, [])
-            return [*same, *((Match.NEAR, two.score, rows.by_id[two.id]) for two in near)]
+            return [*same, *((Match.NEAR, two.score, rows.by_id[two.id]) for two in near if two.id in rows.by_id)]
 
 
 def _is_own(row: FoundRow) -> bool:

@@ -97,6 +97,9 @@ def follower_key(key: str) -> str:
     return key_of("after", key)
 
 
+WAS_EDITED = "was edited by somebody else"
+
+
 class LeaseOver(Exception):
     """Another sender has taken the post over."""
 
@@ -136,9 +139,14 @@ class Posts:
 
     def present_key(self, connection: Connection, key: str) -> str:
         """The key of the post that has taken the place of `key`, within a transaction; itself where none has."""
-        while connection.execute(select(posts.c.id).where(posts.c.key == follower_key(key))).first() is not None:
-            key = follower_key(key)
-        return key
+        return self.line(connection, key)[-1]
+
+    def line(self, connection: Connection, key: str) -> list[str]:
+        """`key`, and the keys of the posts that have taken its place one after the other, within a transaction."""
+        found = [key]
+        while connection.execute(select(posts.c.id).where(posts.c.key == follower_key(found[-1]))).first() is not None:
+            found.append(follower_key(found[-1]))
+        return found
 
     def take(self, kinds: Sequence[PostKind] = tuple(PostKind)) -> Post | None:
         """Take the post of these kinds that has waited longest; None when none is to be sent now."""

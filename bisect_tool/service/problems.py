@@ -106,6 +106,22 @@ def request_id(request: Request) -> str:
     return str(getattr(request.state, "request_id", ""))
 
 
+def hidden(error: BisectError, number: str) -> Refused | None:
+    """What a client hears of what is wrong here, which is logged under the number of its request; None for what is its own."""
+    status, own = _status_of(error)
+    if own is None:
+        return None
+    # What is wrong here, and where, is for whoever runs the server.
+    _LOG.error("%s", error.what, extra={"request": number, "error": type(error).__name__, "where": error.where})
+    headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+    advice = f"try again later; whoever runs the server finds more in its log under {number}"
+    return Refused(status, own, advice, headers=headers)
+
+
+def _status_of(error: BisectError) -> tuple[int, str | None]:
+    return next(((status, own) for kind, status, own in _STATUSES if isinstance(error, kind)), (500, _SOMETHING))
+
+
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     more: dict[str, Any] = {"where": error.where, "mistakes": error.mistakes}
@@ -114,18 +130,14 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _bisect_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, BisectError)
-    status, own = next(((status, own) for kind, status, own in _STATUSES if isinstance(error, kind)), (500, _SOMETHING))
     kind = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in type(error).__name__)[1:]
     number = request_id(request)
-    if own is not None:
-        # What is wrong here, and where, is for whoever runs the server.
-        about = {"request": number, "error": type(error).__name__, "where": error.where}
-        _LOG.error("%s", error.what, extra=about)
-        headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-        advice = f"try again later; whoever runs the server finds more in its log under {number}"
-        return answer(number, status, own, advice, kind=kind, headers=headers, exit_status=error.status)
+    if (ours := hidden(error, number)) is not None:
+        more: dict[str, Any] = {"kind": kind, "headers": ours.headers, "exit_status": error.status}
+        return answer(number, ours.status, ours.what, ours.advice, **more)
+    status, _ = _status_of(error)
     mistakes = [line.strip() for line in error.what.splitlines()[1:]] if isinstance(error, SpecError) else []
-    more: dict[str, Any] = {"where": error.where, "exit_status": error.status, "mistakes": mistakes}
+    more = {"where": error.where, "exit_status": error.status, "mistakes": mistakes}
     return answer(number, status, error.what, error.advice, kind=kind, **more)
 
 

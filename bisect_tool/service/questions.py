@@ -147,7 +147,7 @@ class Questions:
             "issue": storable(spec.issue),
         }
         asked = {"channel": ", ".join(spec.channel), "spec": read.text, "repro": read.repro, "owner": asker.name}
-        stand = {"state": QuestionState.QUEUED, "submitted": now, "changed": now, "source": source}
+        stand = {"state": QuestionState.QUEUED, "submitted": now, "changed": now, "source": storable(source)}
         return {"id": read.id, "digest": read.digest, **about, **asked, **stand}
 
 

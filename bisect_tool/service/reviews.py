@@ -172,9 +172,10 @@ class Reviews:
         def change(connection: Connection) -> Review | None:
             hold(connection, row.question)
             old = report_at(connection, row.of_run)
-            assert old is not None  # it was there when the review was begun
             new = report_at(connection, row.run) if row.state == JobState.DONE and row.run else None
-            found = recheck_of(connection, old, new, row.forgotten or 0)
+            # Where another version of this tool wrote the old one, so that it cannot be read, nothing is said about it.
+            nothing = Recheck(Verdict.NO_ANSWER, ())
+            found = recheck_of(connection, old, new, row.forgotten or 0) if old is not None else nothing
             values = {
                 "verdict": found.verdict,
                 "detail": found.as_values(),
@@ -197,7 +198,10 @@ class Reviews:
         query = select(questions.c.run, questions.c.owner).where(questions.c.id == row.question)
         question = connection.execute(query).one()
         if question.run == row.of_run:
-            work = Work(Purpose.ANSWER, REVIEWER, PRIORITY, row.lane)
+            came_by = connection.execute(select(jobs.c.purpose).where(jobs.c.run == row.of_run).limit(1)).scalar()
+            # An answer that came by a watch went past the `to` of the spec; one that stops there would take it back.
+            purpose = Purpose.WATCH if came_by == Purpose.WATCH else Purpose.ANSWER
+            work = Work(purpose, REVIEWER, PRIORITY, row.lane)
             add_job(self.database, connection, row.question, work)
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from bisect_tool.environments.cache_folder import CacheFolder
 from bisect_tool.service.talk_settings import TalkSettings
@@ -43,6 +44,11 @@ class Hosting:
     def is_loopback(self) -> bool:
         """Whether only processes of this machine reach it."""
         return is_loopback(self.host)
+
+    @property
+    def is_here_alone(self) -> bool:
+        """Whether nobody is said to find it under another address, as behind a proxy."""
+        return self.is_loopback and is_loopback(urlsplit(self.address).hostname or "")
 
 
 def is_loopback(host: str) -> bool:

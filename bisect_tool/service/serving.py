@@ -217,7 +217,7 @@ def hosting_for(tokens: Tokens, hosting: Hosting, *, is_open: bool) -> Hosting:
     are_there = tokens.are_there()
     if is_open:
         open_to = EVERYBODY
-    elif hosting.is_loopback and not are_there and not hosting.proxies:
+    elif hosting.is_here_alone and not are_there and not hosting.proxies:
         open_to = EVERYBODY_HERE
     elif are_there:
         open_to = frozenset()

@@ -25,7 +25,17 @@ from bisect_tool.service.github.posting import EDITED
 from bisect_tool.service.github.wording import Circumstances, why_not_told
 from bisect_tool.service.happenings import Ended, happened
 from bisect_tool.service.job_rows import JOBS, OPEN, QUESTIONS, job_of, question_of
-from bisect_tool.service.posts import DAY, NewPost, PostKind, Posts, PostState, key_of
+from bisect_tool.service.posts import (
+    DAY,
+    WAS_EDITED,
+    NewPost,
+    Post,
+    PostKind,
+    Posts,
+    PostState,
+    follower_key,
+    key_of,
+)
 from bisect_tool.service.question import ANSWERING, Job, JobState, Purpose, Question
 from bisect_tool.service.talk_settings import TalkSettings
 from bisect_tool.store import tables
@@ -77,16 +87,18 @@ class Teller:
 
         A comment that was deleted is not written again; but whoever asks again is answered.
         """
-        if any(job.state in OPEN for job in self._jobs(question.id)):
+        if any(job.state in OPEN and job.purpose in ANSWERING for job in self._jobs(question.id)):
             return []
-        return [_as_reply(post, on) if self._was_left(post) else post for post in self._said(question, on)]
+        return [self._again(post) for post in self._said(question, on)]
 
     def put(self, connection: Connection, new: Sequence[NewPost]) -> None:
         """Put posts into the outbox, within a transaction; a comment that was left to others is followed by another one."""
         outbox = Posts(self.database)
         for post in new:
-            key = outbox.present_key(connection, post.key)
-            body = post.body if key == post.key else f"{EDITED}\n\n{post.body}"
+            *left, key = outbox.line(connection, post.key)
+            before = [outbox.at(connection, one) for one in left]
+            is_edited = any(one is not None and (one.error or "").endswith(WAS_EDITED) for one in before)
+            body = f"{EDITED}\n\n{post.body}" if is_edited else post.body
             is_dry = post.kind is not PostKind.WEBHOOK and not self.settings.github.posts
             outbox.add(connection, replace(post, key=key, body=body), is_dry=is_dry)
 
@@ -151,8 +163,7 @@ class Teller:
         """The webhooks that are called."""
         if not self.settings.targets:
             return
-        before = self._run_before(job)
-        end = Ended(job, question, self._report(job.run), self._report(before), self.page(question.id))
+        end = Ended(job, question, self._report(job.run), self._told_before(job), self.page(question.id))
         for kind, body in happened(end):
             text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
             for target in self.settings.targets:
@@ -166,7 +177,8 @@ class Teller:
         yield from answers
         if not answers and (job is None or job.purpose in ANSWERING):
             body = self._no_answer(question, around, job)
-            yield NewPost(key_of("reply", on.comment), PostKind.REPLY, str(on.issue), question.id, body)
+            key = key_of("reply", on.comment)
+            yield NewPost(key, PostKind.REPLY, str(on.issue), question.id, body, key_of(body))
 
     def _answer(self, question: Question, issue: Issue, around: Circumstances) -> Iterator[NewPost]:
         report = self._report(question.run)
@@ -187,15 +199,16 @@ class Teller:
 
         return self.database.read(gist)
 
-    def _was_left(self, post: NewPost) -> bool:
-        """Whether what was said before is gone, and will not be said again by itself."""
+    def _again(self, post: NewPost) -> NewPost:
+        """The post for somebody who asks again: a comment that was left, and so is not written again, is followed by one."""
 
-        def is_left(connection: Connection) -> bool:
+        def present(connection: Connection) -> Post | None:
             outbox = Posts(self.database)
-            before = outbox.at(connection, outbox.present_key(connection, post.key))
-            return before is not None and before.state is PostState.LEFT
+            return outbox.at(connection, outbox.present_key(connection, post.key))
 
-        return self.database.read(is_left)
+        before = self.database.read(present)
+        is_left = before is not None and before.state is PostState.LEFT
+        return replace(post, key=follower_key(before.key)) if before is not None and is_left else post
 
     def _no_answer(self, question: Question, around: Circumstances, job: Job | None) -> str:
         last = job or next(iter(reversed([one for one in self._jobs(question.id) if one.purpose in ANSWERING])), None)
@@ -223,15 +236,19 @@ class Teller:
         query = JOBS.where(jobs.c.question == question).order_by(jobs.c.id)
         return [job_of(row) for row in self.database.read(lambda connection: connection.execute(query).all())]
 
-    def _run_before(self, job: Job) -> str | None:
-        """The run that answered the question when a job ended, without that job."""
+    def _told_before(self, job: Job) -> Report | None:
+        """The last verified answer of the question when a job ended, without that job: what was told by then."""
         done = [
             one
             for one in self._jobs(job.question)
             if one.state is JobState.DONE and one.purpose is not Purpose.VERIFY and one.run is not None
             if (one.ended or 0.0, one.id) < (job.ended or 0.0, job.id)
         ]
-        return max(done, key=lambda one: (one.ended or 0.0, one.id)).run if done else None
+        for one in sorted(done, key=lambda one: (one.ended or 0.0, one.id), reverse=True):
+            report = self._report(one.run)
+            if report is not None and why_not_told(report) is None:
+                return report
+        return None
 
     def _report(self, run: str | None) -> Report | None:
         """The report of a run; None for one that a newer version of this tool wrote."""
@@ -241,10 +258,6 @@ class Teller:
             return None if found is None else Report.model_validate(found)
         except ValidationError:
             return None
-
-
-def _as_reply(post: NewPost, on: AskedOn) -> NewPost:
-    return replace(post, key=key_of("reply", on.comment), kind=PostKind.REPLY)
 
 
 def asked_on(row: dict[str, Any]) -> AskedOn:

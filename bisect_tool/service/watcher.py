@@ -48,6 +48,10 @@ class Watcher:
                     self.turn()
                 except (BisectError, SQLAlchemyError) as error:
                     self.tell(f"watches: {error}")
+                except Cancelled:
+                    return
+                except Exception as error:  # noqa: BLE001  one row that cannot be read may not end all watching
+                    self.tell(f"watches: a defect: {type(error).__name__}: {error}")
                 with suppress(Cancelled):
                     stop.sleep(PAUSE)
         finally:

@@ -57,20 +57,24 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A watched question with the stream in which its next builds come. `asked`: when it was last worked on."""
+    """A watched question with the stream in which its next builds come.
+
+    `asked`: when it was last asked for new builds, 0: never; `worked`: when it was last worked on, for whatever reason.
+    """
 
     question: str
     key: StreamKey
     lane: str
     newest: str | None
     asked: float
+    worked: float
     is_busy: bool
 
     def is_due(self, stream: Stream) -> bool:
         """Whether the stream has something that its answer has not seen."""
         if self.is_busy or stream.fresh is None or stream.fresh <= self.asked:
             return False
-        return stream.newest != self.newest or (stream.replaced is not None and stream.replaced > self.asked)
+        return stream.newest != self.newest or (stream.replaced is not None and stream.replaced > self.worked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +138,13 @@ class Watches:
         started = select(func.max(func.coalesce(jobs.c.started, jobs.c.queued))).where(
             jobs.c.question == questions.c.id
         )
+        watched = started.where(jobs.c.purpose == Purpose.WATCH)
         busy = select(func.count()).where(jobs.c.question == questions.c.id, jobs.c.state.in_(OPEN))
         where = answers.join(questions, (answers.c.run == questions.c.run) & (answers.c.question == questions.c.id))
         query = (
             select(questions.c.id, questions.c.package, answers, watch_choices.c.is_watched, changed.label("changed"))
-            .add_columns(started.scalar_subquery().label("started"), busy.scalar_subquery().label("busy"))
+            .add_columns(started.scalar_subquery().label("started"), watched.scalar_subquery().label("asked"))
+            .add_columns(busy.scalar_subquery().label("busy"))
             .add_columns(self.database.now().label("now"))
         )
         if question is None:
@@ -195,4 +201,4 @@ def _watched(row: Row[Any]) -> Watched:
     is_cpu = row.device == CPU
     key = StreamKey(row.package, row.channel, row.variant, CPU if is_cpu else "cuda", row.python)
     lane = CPU if is_cpu else f"cuda:{row.device}"
-    return Watched(row.id, key, lane, row.newest, row.started or 0.0, bool(row.busy))
+    return Watched(row.id, key, lane, row.newest, row.asked or 0.0, row.started or 0.0, bool(row.busy))

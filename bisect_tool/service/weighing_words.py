@@ -67,7 +67,7 @@ def _ranked(
     """Those that share enough. A word that no failure has counts as the rarest there can be."""
     unknown = log(2 + total)
     whole = sum(weights.get(word, unknown) for word in words)
-    shares = (Near(one, _shared(words, rows[one], weights) / whole) for one in ids)
+    shares = (Near(one, _shared(words, rows[one], weights) / whole) for one in ids if one in rows)
     return sorted((one for one in shares if one.score >= LEAST), key=lambda one: (-one.score, -one.id))
 
 

@@ -18,7 +18,7 @@ class Said:
 
     status: int = 200
     pieces: tuple[bytes, ...] = ()
-    headers: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = (("Content-Type", "text/event-stream; charset=utf-8"),)
     breaks: bool = False
 
 

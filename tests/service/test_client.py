@@ -146,3 +146,18 @@ def test_what_is_handed_over(tmp_path: Path) -> None:
     )  # fmt: skip
     script, _ = parcel(tmp_path / "repro.py", package="toy")
     assert script.splitlines() == ["name: repro", "package: toy", "script: repro.py"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (Said(301, (b"",), (("Location", "https://elsewhere.example/"),)), "status 301"),
+        (Said(200, (b"<h1>Sign in</h1>",), (("Content-Type", "text/html"),)), "text/html, no stream"),
+    ],
+)
+def test_what_is_no_stream_of_events_is_not_asked_for_ever(answer: Said, why: str) -> None:
+    with scripted_service([answer] * 20) as server:
+        client, pauses = client_of(server)
+        with pytest.raises(ServerUnreachable, match=why):
+            list(client.events(QUESTION))
+        assert pauses == [*PAUSES]

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, event, func, select, update
 
 from bisect_tool.reports.report import Report
-from bisect_tool.service.finding import MOST_QUERIES, Answer, By, End, Finding, Found, Match, Query
+from bisect_tool.service.finding import MOST_ANSWERS, MOST_QUERIES, Answer, By, End, Finding, Found, Match, Query
 from bisect_tool.service.looking_up import look_up
 from bisect_tool.store import tables
 from bisect_tool.store.address import StoreAddress
 from bisect_tool.store.found import fill, unfilled
+from bisect_tool.store.records import REVIEW
 from bisect_tool.store.results import Results, open_results
 from bisect_tool.store.service_tables import failure_words, found_failures
 from tests.rig.answered_reports import keep, report_of, shown_by
@@ -194,6 +195,21 @@ def test_a_look_up_says_when_not_all_is_in_the_index(results: Results) -> None:
         connection.execute(update(tables.runs).values(found=None))
     (found,) = look_up(results, [Query("a-spec")], fill_seconds=0)
     assert "older reports are still being taken in" in found.notes[0]
+
+
+def test_a_review_is_never_taken_in_and_not_waited_for(results: Results) -> None:
+    keep(results, "1", report_of(shown_by(SHAPE)))
+    results.start_run("2", spec="a-spec", repro="a" * 64, package="torch")
+    results.end_run("2", REVIEW, {})
+    assert one(results, "shape mismatch").notes == one(results, "shape mismatch").notes == ()
+
+
+def test_older_answers_for_another_device_are_found_behind_newer_ones(results: Results) -> None:
+    keep(results, "old", report_of(shown_by(SHAPE), name="the-old", repro="f" * 64, device="cpu"))
+    for number in range(MOST_ANSWERS + 5):
+        keep(results, f"{number}", report_of(shown_by(SHAPE), name=f"s{number}", repro=f"{number:064x}", device="H200"))
+    found = one(results, "RuntimeError", By.NAME, device="cpu")
+    assert [answer.spec for answer in found.answers] == ["the-old"]
 
 
 def test_a_hundred_queries_ask_few_questions(results: Results) -> None:

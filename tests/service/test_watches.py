@@ -119,6 +119,18 @@ def test_an_answer_of_before_the_newest_build_is_asked_again_at_the_first_look(p
     assert place.turn() == [question]
 
 
+def test_work_for_another_reason_does_not_hide_a_new_build(place: Place) -> None:
+    place.channel.publish("aa")
+    question = place.scene.answered(nightly("✓A"))
+    assert place.turn() == []
+    place.channel.publish("b", first=2)
+    place.scene.queue.add(question, Purpose.VERIFY, ASKER, 0, "cpu")
+    assert place.later() == []  # somebody works on it
+    place.scene.hand.move(minutes=1)
+    place.scene.finish(nightly("✓A"), Purpose.VERIFY)
+    assert place.later() == [question]
+
+
 def test_a_job_that_watches_comes_after_everybody_else(place: Place) -> None:
     place.channel.publish("aaaa")
     question = place.scene.answered(nightly("✓A"))

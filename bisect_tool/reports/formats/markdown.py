@@ -18,7 +18,7 @@ LONG = 12  # stretches; a longer timeline is folded away
 FAILURE_LINES = 40
 MOST_REASONS = 4
 MOST_COMMITS = 100  # an issue takes 65,536 characters
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~!])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~!&])")
 _CALLS = re.compile(r"([@#])(?=\w)")
 _AUTOLINKS = re.compile(r"\b(?=(?:GH-|https?:|www\.))", re.IGNORECASE)
 ZERO_WIDTH = "\u200b"

@@ -16,7 +16,7 @@ from bisect_tool.service.access import Here, Reader
 from bisect_tool.service.api.words import Asked, problems
 from bisect_tool.service.event_log import StoredEvent
 from bisect_tool.service.feed import Closing, Feed
-from bisect_tool.service.question import JobState, QuestionState
+from bisect_tool.service.question import ANSWERING, JobState, QuestionState
 from bisect_tool.service.services import Services
 
 # `Feed.close` ends the streams, with a word; the library would do it for the whole process, and without one.
@@ -109,8 +109,9 @@ def values_of(event: StoredEvent) -> dict[str, Any]:
 
 
 def _end_of(services: Services, question: str) -> QuestionState | None:
-    """The state of a question on which nobody works any more, else None."""
+    """The state of a question whose answer nobody works on any more, else None; watches and reviews are not waited for."""
     found = services.questions.get(question)
     if found is None or found.state not in _ENDED:
         return None
-    return None if any(job.state in _OPEN for job in services.questions.jobs(question)) else found.state
+    of_question = services.questions.jobs(question)
+    return None if any(job.purpose in ANSWERING and job.state in _OPEN for job in of_question) else found.state

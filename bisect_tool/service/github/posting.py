@@ -13,7 +13,7 @@ from bisect_tool.service.github.client import Comment, GitHubClient
 from bisect_tool.service.github.faults import Limited, Rejected, TokenRefused, Unclear
 from bisect_tool.service.github.issue import Issue, issue_named
 from bisect_tool.service.github.marker import DIGITS, Mark, mark_of, marked
-from bisect_tool.service.posts import NewPost, Post, PostKind, Posts, PostState, follower_key
+from bisect_tool.service.posts import WAS_EDITED, NewPost, Post, PostKind, Posts, PostState, follower_key
 from bisect_tool.service.talk_settings import GitHubSettings
 
 KINDS = (PostKind.COMMENT, PostKind.REPLY, PostKind.REACTION)
@@ -80,7 +80,7 @@ class GitHubSender:
             self.posts.sent(post, str(comment.id))
             self.pause(1.0)
         else:
-            self.posts.replace(post, f"{comment.address} was edited by somebody else", _follower(post))
+            self.posts.replace(post, f"{comment.address} {WAS_EDITED}", _follower(post))
 
     def _write(self, post: Post, issue: Issue, text: str) -> None:
         if post.remote is not None:

@@ -11,10 +11,10 @@ from fastapi import Depends, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
-from bisect_tool.errors import BisectError, DiskFull, StoreUnreachable
-from bisect_tool.service.access import Anybody, Visitor, needs
+from bisect_tool.errors import BisectError
+from bisect_tool.service.access import COOKIE, Anybody, Visitor, needs
 from bisect_tool.service.pages.rendering import render
-from bisect_tool.service.problems import Refused
+from bisect_tool.service.problems import Refused, hidden, request_id
 from bisect_tool.service.tokens import Scope
 
 
@@ -47,10 +47,14 @@ class PageRoute(APIRoute):
 
 def problem_page(request: Request, error: Exception) -> Response:
     """The page that tells what went wrong and what to do next."""
+    if isinstance(error, BisectError):
+        error = hidden(error, request_id(request)) or error
     status, shown = _explained(error)
     response = render(request, "problem", status, problem=shown)
     if isinstance(error, Refused):
         response.headers.update({name: value for name, value in error.headers.items() if name == "Retry-After"})
+        if error.status == HTTPStatus.UNAUTHORIZED and COOKIE in request.cookies:
+            response.delete_cookie(COOKIE, httponly=True, samesite="strict")  # it opens nothing any more
     return response
 
 
@@ -64,11 +68,8 @@ def _explained(error: Exception) -> tuple[int, ShownProblem]:
             advice = "Sign in with a token." if is_unknown else _sentence(error.advice)
             return error.status, ShownProblem(title, _sentence(error.what), advice, error.where, is_unknown)
         case BisectError():
-            status = 503 if isinstance(error, StoreUnreachable) else 507 if isinstance(error, DiskFull) else 422
-            shown = ShownProblem(
-                HTTPStatus(status).phrase.capitalize(), error.what, _sentence(error.advice), error.where
-            )
-            return status, shown
+            title = HTTPStatus(422).phrase.capitalize()
+            return 422, ShownProblem(title, error.what, _sentence(error.advice), error.where)
         case _:  # an address whose parts are not of their kind leads nowhere
             return 404, ShownProblem("Not found", "There is no such page.", "Look for it in the list of questions.")
 

@@ -13,7 +13,7 @@ from bisect_tool.reports import writing
 from bisect_tool.reports.report import Report
 from bisect_tool.service.access import Here
 from bisect_tool.service.api.answers import PAGE_POLICY
-from bisect_tool.service.api.evidence import evidence_of
+from bisect_tool.service.api.evidence import Build, Case, Number, evidence_of
 from bisect_tool.service.api.words import PLAIN, Asked
 from bisect_tool.service.pages import forgery, reading
 from bisect_tool.service.pages.history_routes import history_of
@@ -27,7 +27,7 @@ from bisect_tool.service.question import QuestionState
 from bisect_tool.service.tokens import Scope
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-_PLACE = re.compile(r"-?0x[0-9a-f.]+p[+-]?[0-9]{1,4}-q[0-9a-f]{20}\Z")
+_PLACE = re.compile(r"0x[01]\.[0-9a-f]{1,13}p\+[0-9]{1,2}-q[0-9a-f]{20}\Z")
 _FORMS = {"json": "application/json", "md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8"}
 _NAMES = {"json": "json", "md": "markdown", "html": "html"}
 
@@ -88,7 +88,9 @@ def show_report(services: Here, _visitor: Reader, question: Asked, form: str) ->
 
 
 @router.get("/q/{question}/trials/{case}/{build:path}")
-def show_trials(request: Request, services: Here, _visitor: Reader, question: Asked, case: str, build: str) -> Response:
+def show_trials(
+    request: Request, services: Here, _visitor: Reader, question: Asked, case: Case, build: Build
+) -> Response:
     """The trials of a case on a build."""
     trials = evidence_of(services).trials(question, case, build)
     report = reading.report_at(services, question)
@@ -98,7 +100,7 @@ def show_trials(request: Request, services: Here, _visitor: Reader, question: As
 
 
 @router.get("/q/{question}/logs/{trial}")
-def show_log(services: Here, _visitor: Reader, question: Asked, trial: int) -> Response:
+def show_log(services: Here, _visitor: Reader, question: Asked, trial: Number) -> Response:
     """What a trial printed, as plain text."""
     log = evidence_of(services).log(question, trial)
     if log is None:

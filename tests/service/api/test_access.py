@@ -88,8 +88,10 @@ def test_a_token_that_is_not_valid(client: TestClient, services: Services) -> No
 
 
 def test_who_may_come_in(services: Services) -> None:
-    def scopes(host: str, *, is_open: bool = False, proxies: tuple[str, ...] = ()) -> set[str]:
-        hosting = replace(services.hosting, host=host, proxies=proxies)
+    def scopes(
+        host: str, *, is_open: bool = False, proxies: tuple[str, ...] = (), address: str = services.hosting.address
+    ) -> set[str]:
+        hosting = replace(services.hosting, host=host, proxies=proxies, address=address)
         return {str(one) for one in hosting_for(services.tokens, hosting, is_open=is_open).open_to}
 
     assert scopes("127.0.0.1") == scopes("::1") == scopes("localhost") == {"read", "submit", "work"}
@@ -97,6 +99,8 @@ def test_who_may_come_in(services: Services) -> None:
         scopes("0.0.0.0")
     with pytest.raises(SettingError, match="there are no tokens yet"):
         scopes("127.0.0.1", proxies=("10.0.0.1",))
+    with pytest.raises(SettingError, match="there are no tokens yet"):
+        scopes("127.0.0.1", address="https://bisect.example")  # behind a proxy that was not named
     assert scopes("0.0.0.0", is_open=True) == {"read", "submit"}
     services.tokens.make("ann", [Scope.READ])
     assert scopes("127.0.0.1") == scopes("0.0.0.0") == set()

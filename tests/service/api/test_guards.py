@@ -165,3 +165,27 @@ def test_metrics(client: TestClient) -> None:
     ):
         assert line in text.splitlines()
     assert 'method="other"' in text
+
+
+def test_addresses_are_counted_by_their_route_alone(client: TestClient) -> None:
+    for path in (f"{QUESTIONS}/{NOBODY}/report.strange1", f"/q/{NOBODY}/trials/case/a/b/case", "/strange2"):
+        assert client.get(path).status_code in {401, 404, 422}
+    counted = client.get("/metrics").text
+    assert 'route="/api/v1/questions/{question}/report.{format}"' in counted
+    assert "strange" not in counted
+    assert "/case/a/b" not in counted
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example", "Authorization": "Basic YTpi"},
+        {"Sec-Fetch-Site": "cross-site", "Authorization": "Basic YTpi"},
+        {"Origin": "http://["},
+        {"Origin": "null"},
+    ],
+)
+def test_what_another_site_has_a_browser_send(client: TestClient, headers: dict[str, str]) -> None:
+    told = client.post(QUESTIONS, json=handed_in(0), headers=headers)
+    assert (told.status_code, told.json()["detail"]) == (403, "the request comes from another web site")
+    assert {name: told.headers[name] for name in HEADERS} == HEADERS

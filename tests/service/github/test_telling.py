@@ -23,11 +23,11 @@ from tests.rig.talk_stage import PAGES, REPOSITORY, Stage
 ISSUE = "https://github.com/pytorch/pytorch/issues/12"
 
 
-def still_there() -> Report:
-    """`zero-grad` appeared in 2.12.0 and was not fixed."""
+def still_there(last: str = "2.15.0") -> Report:
+    """`zero-grad` appeared in 2.12.0 and was not fixed up to `last`."""
     episode = Episode(
         appeared=Appeared(kind="exact", last_without="2.11.0", first_with="2.12.0", verified=True),
-        fixed=Fixed(kind="open", last_with="2.15.0", first_without=None),
+        fixed=Fixed(kind="open", last_with=last, first_without=None),
     )
     return samples.report(samples.case("inductor", "✓✓✓✓✓AAAAA"), failures=(samples.failure("A", episode),))
 
@@ -100,6 +100,16 @@ def test_an_answer_stays_when_a_later_look_proves_nothing(stage: Stage, github: 
     stage.answer(samples.not_judged())
     stage.say_all()
     assert bodies(github) == before
+
+
+def test_one_more_nightly_with_an_open_failure_is_no_news(stage: Stage, github: FakeGitHub) -> None:
+    question = stage.ask(issue=ISSUE)
+    stage.answer(still_there())
+    stage.say_all()
+    stage.again(question, Purpose.WATCH)
+    stage.answer(still_there("2.16.0"))
+    stage.say_all()
+    assert github.count("edit") == 0
 
 
 def test_an_answer_that_is_only_checked_again_says_nothing(stage: Stage, github: FakeGitHub) -> None:
@@ -198,6 +208,18 @@ def test_killed_and_lost_again_and_again_it_is_one_comment(stage: Stage, github:
     assert mark is not None
     assert mark.is_whole
     assert [post.state for post in stage.posts()] == [PostState.SENT]
+
+
+def test_webhooks_hear_of_a_fix_after_a_look_that_proved_nothing(stage: Stage) -> None:
+    with receive_hooks() as receiver:
+        stage.settings = replace(stage.settings, targets=(Target(receiver.url, (b"k" * 32,)),))
+        question = stage.ask()
+        for report in (still_there(), samples.not_judged(), still_there("2.16.0"), fixed()):
+            stage.answer(with_summary(report))
+            stage.say_all()
+            stage.again(question, Purpose.WATCH)
+        types = [json.loads(delivery.body)["type"] for delivery in receiver.deliveries]
+    assert types == ["question.answered", "failure.fixed", "answer.changed"]
 
 
 def test_webhooks_hear_what_happened(stage: Stage) -> None:
