@@ -194,16 +194,8 @@ class FakeGitHub:
 def serve_github() -> Iterator[FakeGitHub]:
     """Be GitHub until the block ends."""
     github = FakeGitHub()
-    server = _Server(github)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), name="fake github", daemon=True)
-    thread.start()
-    try:
+    with _Server(github).at_work("fake github"):
         yield github
-    finally:
-        server.shutdown()
-        server.cut_off()
-        server.server_close()
-        thread.join()
 
 
 class _Server(LoopbackServer):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -40,16 +39,8 @@ class HookReceiver:
 def receive_hooks() -> Iterator[HookReceiver]:
     """Receive until the block ends."""
     receiver = HookReceiver()
-    server = _Server(receiver)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), name="hook receiver", daemon=True)
-    thread.start()
-    try:
+    with _Server(receiver).at_work("hook receiver"):
         yield receiver
-    finally:
-        server.shutdown()
-        server.cut_off()
-        server.server_close()
-        thread.join()
 
 
 class _Server(LoopbackServer):

@@ -7,7 +7,8 @@ import re
 import socket
 import struct
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,19 @@ class LoopbackServer(ThreadingHTTPServer):
     def port(self) -> int:
         """The port that was taken."""
         return int(self.server_address[1])
+
+    @contextlib.contextmanager
+    def at_work(self, name: str) -> Iterator[None]:
+        """Serve in a thread of that name until the block ends."""
+        thread = threading.Thread(target=self.serve_forever, args=(0.02,), name=name, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.shutdown()
+            self.cut_off()
+            self.server_close()
+            thread.join()
 
     def cut_off(self) -> None:
         """Close every connection."""

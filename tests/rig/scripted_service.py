@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -75,12 +74,5 @@ def scripted_service(answers: Sequence[Said]) -> Iterator[Scripted]:
 
     server = LoopbackServer(0, Handler)
     scripted = Scripted(f"http://127.0.0.1:{server.port}")
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with server.at_work("scripted service"):
         yield scripted
-    finally:
-        server.shutdown()
-        thread.join()
-        server.cut_off()
-        server.server_close()
