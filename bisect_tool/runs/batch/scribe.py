@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -71,9 +71,13 @@ class Scribe:
         while len(self._waiting) >= PENDING or any(one.place == sheet.place for one, _ in self._waiting):
             self._take(None)
         text = sheet.report.model_dump_json()
-        self._waiting.append((sheet, ended))
-        if self._line is not None:
-            self._send(self._line, (sheet.place, text, sheet.cache))
+        try:
+            self._waiting.append((sheet, ended))
+            if self._line is not None:
+                self._send(self._line, (sheet.place, text, sheet.cache))
+        except BaseException:  # it may not have been sent, and nobody would ever answer for it
+            self._leave()
+            raise
         self.look()
 
     def look(self) -> None:
@@ -89,10 +93,13 @@ class Scribe:
 
     def _start(self) -> None:
         # Not by multiprocessing: a fork copies the locks of other threads, and what it spawns runs the main program again.
-        self._line, other = Pipe()
-        words = [sys.executable, "-B", "-c", _PROGRAM, json.dumps(sys.path), str(other.fileno())]
-        with other:
+        with suppress(OSError), ExitStack() as opened:  # no room for another process, or a pipe: this one writes it
+            line, other = map(opened.enter_context, Pipe())
+            words = [sys.executable, "-B", "-c", _PROGRAM, json.dumps(sys.path), str(other.fileno())]
             self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, pass_fds=[other.fileno()])
+            other.close()
+            opened.pop_all()
+            self._line = line
 
     def _send(self, line: Connection, work: tuple[Path, str, Path]) -> None:
         try:

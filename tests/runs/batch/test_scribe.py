@@ -88,3 +88,16 @@ def test_no_more_than_a_few_are_under_way(tmp_path: Path) -> None:
         assert number - len(told) < PENDING
     scribe.finish()
     assert told == list(range(PENDING + 5))
+
+
+def test_where_no_process_can_be_started_it_is_written_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("bisect_tool.runs.batch.scribe.subprocess.Popen", refuse)
+    told: dict[str, Exception | None] = {}
+    scribe = Scribe(alone=0)
+    for name in ("exact", "flaky", "unchanged"):
+        scribe.write(_sheet(tmp_path, name), _told(told, name))
+    assert told == {"exact": None, "flaky": None, "unchanged": None}
+    scribe.finish()
