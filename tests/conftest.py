@@ -29,10 +29,20 @@ WITH_PROCESSES = tuple(
 )
 
 
+# Tests that start servers, clusters and browsers.
+LONG = (
+    "tests/browser/",
+    "tests/integration/",
+    "tests/runs/executors/",
+    "tests/service/test_worker",
+    "tests/service/test_serv",
+)
+
+
 def _length(item: pytest.Item) -> int:
     if item.get_closest_marker("torch"):
         return 3
-    return 2 if item.nodeid.startswith("tests/integration/") else 1 if item.nodeid.startswith("tests/property/") else 0
+    return 2 if item.nodeid.startswith(LONG) else 1 if item.nodeid.startswith("tests/property/") else 0
 
 
 @pytest.fixture(scope="session")

@@ -147,13 +147,14 @@ def working(shop: Shop, *, waits: bool = False) -> Iterator[Working]:
 
 
 def test_a_cancelled_question_is_stopped_and_what_is_known_is_reported(shop: Shop) -> None:
+    others = {*psutil.Process().children()}  # such as the database of other tests
     with working(shop) as at_work:
         shop.questions.cancel(at_work.asked)
         at_work.wait_for("job_ended")
     question = shop.question(at_work.asked)
     assert (question.state, question.outcome) == (QuestionState.CANCELLED, "unfinished")
     assert shop.questions.report(at_work.asked) is not None
-    assert not psutil.Process().children()
+    assert {*psutil.Process().children()} <= others
 
 
 def test_what_was_begun_is_given_back_and_another_goes_on(shop: Shop) -> None:

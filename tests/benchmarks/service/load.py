@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 from sqlalchemy import func, select
 
@@ -93,7 +93,7 @@ def burst(place: Loaded, count: int, clients: int, first: int = 0) -> Burst:
     ids: set[str] = set()
     slowest = 0.0
 
-    async def hand_in(client: httpx.AsyncClient, waiting: list[bytes]) -> None:
+    async def hand_in(client: httpx2.AsyncClient, waiting: list[bytes]) -> None:
         nonlocal slowest
         while waiting:
             started = time.monotonic()
@@ -103,8 +103,8 @@ def burst(place: Loaded, count: int, clients: int, first: int = 0) -> Burst:
             ids.add(told.json()["question"]["id"])
 
     async def all_of_them() -> float:
-        limits = httpx.Limits(max_connections=clients)
-        async with httpx.AsyncClient(base_url=place.server.address, timeout=300, limits=limits) as client:
+        limits = httpx2.Limits(max_connections=clients)
+        async with httpx2.AsyncClient(base_url=place.server.address, timeout=300, limits=limits) as client:
             started = time.monotonic()
             await asyncio.gather(*(hand_in(client, bodies) for _ in range(clients)))
             return time.monotonic() - started
@@ -120,7 +120,7 @@ def streams(place: Loaded, question: str, count: int, events: int) -> Streams:
     log = EventLog(place.results.database)
     told: Counter[int] = Counter()
 
-    async def listen(client: httpx.AsyncClient, number: int, is_open: asyncio.Event) -> None:
+    async def listen(client: httpx2.AsyncClient, number: int, is_open: asyncio.Event) -> None:
         async with client.stream("GET", f"{QUESTIONS}/{question}/events") as stream:
             async for line in stream.aiter_lines():
                 is_open.set()
@@ -129,8 +129,8 @@ def streams(place: Loaded, question: str, count: int, events: int) -> Streams:
                     return
 
     async def all_of_them() -> tuple[float, float]:
-        limits = httpx.Limits(max_connections=count)
-        async with httpx.AsyncClient(base_url=place.server.address, timeout=300, limits=limits) as client:
+        limits = httpx2.Limits(max_connections=count)
+        async with httpx2.AsyncClient(base_url=place.server.address, timeout=300, limits=limits) as client:
             await client.get(f"{QUESTIONS}/{question}")
             before = process.memory_info().rss
             opened = [asyncio.Event() for _ in range(count)]
