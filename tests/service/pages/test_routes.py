@@ -7,6 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from bisect_tool.errors import StoreUnreachable
 from bisect_tool.service.app import make_app
 from bisect_tool.service.question import Asker, Question, QuestionState, Submission
 from bisect_tool.service.services import Hosting, Services
@@ -26,6 +27,8 @@ READING = [
     "/accuracy",
     "/sign-in",
     "/?state=nonsense&before=nonsense",
+    "/?before=0x1p9999-q00000000000000000000",
+    "/?before=0x1.f.fp%2B1-q00000000000000000000",
     "/builds?of=x&month=y",
 ]
 
@@ -61,7 +64,18 @@ def test_pages_come_with_a_policy_that_allows_nothing_inline(client: TestClient,
     assert not re.search(r"<style|<script>| style=| on[a-z]+=", page.text)
 
 
-@pytest.mark.parametrize("path", ["/nope", "/q/nope", "/q/q00000000000000000000", "/static/nope.css", "/q/a/b/c"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nope",
+        "/q/nope",
+        "/q/q00000000000000000000",
+        "/static/nope.css",
+        "/q/a/b/c",
+        "/q/q00000000000000000000/logs/100000000000000000000",
+        "/q/q00000000000000000000/trials/a%00/b",
+    ],
+)
 def test_what_is_not_there_is_a_page_that_says_so(client: TestClient, path: str) -> None:
     page = client.get(path, headers={"accept": "text/html"})
     assert page.status_code == 404
@@ -177,6 +191,32 @@ def test_who_has_no_token_is_asked_to_sign_in_and_then_comes_in(tmp_path: Path) 
         assert client.post("/ask", data={**form, "spec": SPEC}).status_code == 403  # reads only
         client.post("/sign-out", data=form)
         assert client.get("/workers").status_code == 401
+
+
+def test_a_token_that_ended_is_forgotten_by_the_browser(client: TestClient, services: Services) -> None:
+    made = services.tokens.make("ann", [Scope.READ])
+    client.cookies.set("bisect_token", made.text)
+    assert client.get("/").status_code == 200
+    services.tokens.revoke("ann")
+    refused = client.get("/")
+    assert refused.status_code == 401
+    assert 'bisect_token=""' in refused.headers["set-cookie"]
+    client.cookies.clear()
+    assert client.get("/").status_code == 200  # as everybody
+
+
+def test_what_is_wrong_with_the_server_is_not_for_its_visitors(
+    client: TestClient, services: Services, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def be_away(*_: object) -> None:
+        raise StoreUnreachable("the results database does not answer", where="postgresql://db:5432", advice="wait")
+
+    monkeypatch.setattr(services.questions, "find", be_away)
+    page = client.get("/")
+    assert (page.status_code, page.headers["retry-after"]) == (503, "5")
+    assert "postgresql" not in page.text
+    assert page.headers["x-request-id"] in page.text
+    assert "the results database does not answer" in caplog.text
 
 
 @pytest.mark.parametrize("back", ["//example.org", "https://example.org", "/\\example.org", "/a\r\nb", ""])
