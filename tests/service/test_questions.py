@@ -25,6 +25,10 @@ def test_asking_twice_is_asking_once(questions: Questions) -> None:
     assert first.question.id == f"q{first.question.digest[:20]}"
 
 
+def test_where_a_question_came_from_is_text_that_every_database_takes(questions: Questions) -> None:
+    assert questions.submit(submission(), ANN, source="a\0b").question.source == "a\\x00b"
+
+
 def test_what_is_the_same_content() -> None:
     questions = [submission(), submission("other-name", title="Other words", issue="https://example.org/1")]
     commented = Submission(f"# a comment\n{submission().spec}", submission().files)

@@ -11,7 +11,7 @@ from bisect_tool.reports.report import Report
 from bisect_tool.service.accuracy import read_accuracy
 from bisect_tool.service.answers import Answers
 from bisect_tool.service.event_log import EventLog
-from bisect_tool.service.question import Purpose, QuestionState
+from bisect_tool.service.question import Asker, Purpose, QuestionState
 from bisect_tool.service.recheck import Verdict
 from bisect_tool.service.reviews import Candidate, ReviewRules, Reviews, drawn, may_review, narrow_for
 from bisect_tool.service.workers import Workers
@@ -21,6 +21,7 @@ from bisect_tool.store.service_tables import jobs, reviews, workers
 from tests.rig.answers import answer
 from tests.rig.service_scene import LANES, SPAN, Scene, scene
 
+ASKER = Asker("somebody")
 DAY = 86_400.0
 NOBODY: frozenset[str] = frozenset()
 
@@ -182,3 +183,26 @@ def test_what_is_run_again(at: Scene) -> None:
     with at.database.engine.connect() as connection:
         assert connection.execute(select(reviews.c.job)).scalar_one() == job.id
         assert connection.execute(select(jobs.c.priority).where(jobs.c.id == job.id)).scalar_one() == 0
+
+
+def test_of_an_answer_that_cannot_be_read_any_more_nothing_is_said(at: Scene) -> None:
+    question = begun(at)
+    with at.database.engine.begin() as connection:
+        connection.execute(update(tables.runs).values(report={"schema_version": 99}))
+    at.finish(answer("✓✓AA"), Purpose.VERIFY)
+    (review,) = Reviews(at.database).conclude()
+    assert (review.question, review.found.verdict) == (question, Verdict.NO_ANSWER)
+    assert Reviews(at.database).conclude() == []
+
+
+def test_a_doubted_answer_that_came_by_a_watch_is_looked_for_by_one(at: Scene) -> None:
+    question = at.answered(answer("✓✓AA"))
+    at.queue.add(question, Purpose.WATCH, ASKER, 0, "cpu")
+    at.finish(answer("✓✓AAA"), Purpose.WATCH)
+    Answers(at.database).take_in()
+    at.hand.move(days=1, minutes=1)
+    assert Reviews(at.database).pick() == [question]
+    at.finish(answer("✓✓✓✓✓"), Purpose.VERIFY)
+    (review,) = Reviews(at.database).conclude()
+    assert review.found.verdict is Verdict.DIFFERS
+    assert at.questions.jobs(question)[-1].purpose is Purpose.WATCH

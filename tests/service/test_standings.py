@@ -159,3 +159,15 @@ def test_a_record_that_cannot_be_read_tells_nothing(results: Results) -> None:
     begin(results, "2")
     results.add_decision("2", 0, '{"same as": "1"}')
     assert standing(results) is None
+
+
+def test_what_was_begun_is_no_answer_about_one_device_or_another_package(results: Results) -> None:
+    begin(results)
+    record(results, 12)
+
+    def told(query: Query) -> tuple[Standing, ...]:
+        return look_up(results, [query])[0].standing
+
+    whole = Query(REPRO, By.SPEC)
+    assert len(told(whole)) == len(told(replace(whole, package="torch"))) == 1
+    assert told(replace(whole, device="cpu")) == told(replace(whole, package="triton")) == ()

@@ -85,3 +85,23 @@ def test_the_thread_ends_when_it_is_told_to_and_lets_go(at: Scene) -> None:
     assert told == []
     assert one.leases.holder(KEY) is None
     one.leases.close()
+
+
+def test_a_defect_is_told_and_ends_no_watching(at: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    stop, turns = Stop(), [ValueError("a row of a newer version"), None]
+    watcher = server(at, ScriptedChannel(), told)
+
+    def turn(_self: Watcher) -> bool:
+        error = turns.pop(0)
+        if error is not None:
+            raise error
+        stop.set()
+        return True
+
+    monkeypatch.setattr(Watcher, "turn", turn)
+    monkeypatch.setattr("bisect_tool.service.watcher.PAUSE", 0.0)
+    watcher.work(stop)
+    watcher.leases.close()
+    assert told == ["watches: a defect: ValueError: a row of a newer version"]
+    assert turns == []

@@ -96,7 +96,7 @@ async def _pieces(
                     yield ServerSentEvent(json.dumps(values_of(event)), id=str(event.id))
                 is_caught_up = is_caught_up or event is None
                 might_be_over = is_caught_up and (event is None or event.kind == "job_ended")
-                if until_end and might_be_over and (state := await run_in_threadpool(_end_of, services, question)):
+                if until_end and might_be_over and (state := await run_in_threadpool(end_of, services, question)):
                     yield ServerSentEvent(json.dumps({"state": state}), event="end")
                     return
     except Closing:
@@ -108,7 +108,7 @@ def values_of(event: StoredEvent) -> dict[str, Any]:
     return {"id": event.id, "job": event.job, "at": event.at, "kind": event.kind, "body": dict(event.body)}
 
 
-def _end_of(services: Services, question: str) -> QuestionState | None:
+def end_of(services: Services, question: str) -> QuestionState | None:
     """The state of a question whose answer nobody works on any more, else None; watches and reviews are not waited for."""
     found = services.questions.get(question)
     if found is None or found.state not in _ENDED:

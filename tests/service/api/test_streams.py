@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from bisect_tool.service.api.streams import end_of
 from bisect_tool.service.event_log import EventLog, StoredEvent
 from bisect_tool.service.feed import MOST_WAITING, Closing, Feed
 from bisect_tool.service.problems import Refused
-from bisect_tool.service.question import Asker
+from bisect_tool.service.question import Asker, Purpose
 from bisect_tool.service.services import Services
 from tests.reports import samples
 from tests.rig.answered import answered
@@ -42,6 +43,15 @@ def test_the_stream_of_a_question_that_has_ended(client: TestClient, services: S
         path = f"/api/v1/questions/{question}/events?until_end=true"
         again = client.get(f"{path}&after={last}") if "params" in how else client.get(path, headers=how["headers"])
         assert [data["kind"] for name, data in told(again.text) if not name] == ["job_started", "job_ended"]
+
+
+@pytest.mark.parametrize(
+    ("purpose", "end"), [(Purpose.WATCH, "answered"), (Purpose.VERIFY, "answered"), (Purpose.ANSWER, None)]
+)
+def test_only_work_on_the_answer_is_waited_for(services: Services, purpose: Purpose, end: str | None) -> None:
+    question = answered(services, submission(), samples.exact())
+    services.queue.add(question, purpose, Asker(), lane="cuda:a card that no worker has")
+    assert end_of(services, question) == end
 
 
 def test_no_further_stream() -> None:
@@ -157,11 +167,9 @@ def test_the_log_may_be_away_for_a_while() -> None:
 
 
 def test_work_that_goes_on_does_not_end_a_stream(services: Services) -> None:
-    from bisect_tool.service.api.streams import _end_of
-
     question = answered(services, another(0), samples.exact())
-    assert _end_of(services, question) == "answered"
+    assert end_of(services, question) == "answered"
     services.questions.retry(question, Asker(), fresh=True)
-    assert _end_of(services, question) is None
+    assert end_of(services, question) is None
     services.questions.cancel(question)
-    assert _end_of(services, question) is not None
+    assert end_of(services, question) is not None

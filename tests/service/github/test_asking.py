@@ -9,7 +9,7 @@ import pytest
 
 from bisect_tool.service.asking import AskedState, Asking
 from bisect_tool.service.posts import PostState
-from bisect_tool.service.question import QuestionState
+from bisect_tool.service.question import Purpose, QuestionState
 from bisect_tool.service.receiving import keep
 from tests.reports import samples
 from tests.rig.fake_github import US, FakeGitHub
@@ -34,15 +34,17 @@ RuntimeError: gradient is all zero
 IMPORTS = "```python\nimport torch\nimport {0}\n{0}.run(torch.ones(2))\nraise ValueError\n```"
 
 
-def command(stage: Stage, github: FakeGitHub, text: str = "/bisect", body: str = SCRIPT, **more: Any) -> int:
-    """Somebody writes a comment on issue 12, and GitHub delivers it; gives the id of the comment."""
-    github.add_issue(REPOSITORY, 12, "All-zero gradient", body, **more)
+def command(
+    stage: Stage, github: FakeGitHub, text: str = "/bisect", body: str = SCRIPT, issue: int = 12, **more: Any
+) -> int:
+    """Somebody writes a comment on an issue, and GitHub delivers it; gives the id of the comment."""
+    github.add_issue(REPOSITORY, issue, "All-zero gradient", body, **more)
     comment = github.add_comment(
-        REPOSITORY, 12, "ann", text, author_association="MEMBER", user={"login": "ann", "type": "User"}
+        REPOSITORY, issue, "ann", text, author_association="MEMBER", user={"login": "ann", "type": "User"}
     )
     content = {
         "action": "created",
-        "issue": github.issues[REPOSITORY, 12],
+        "issue": github.issues[REPOSITORY, issue],
         "comment": comment,
         "repository": {"full_name": REPOSITORY},
         "sender": comment["user"],
@@ -86,15 +88,37 @@ def test_what_was_answered_before_is_answered_at_once(stage: Stage, github: Fake
     stage.say_all()
     stage.answer(still_there())
     stage.say_all()
-    github.written.clear()  # as on another issue with the same script
-    github.add_issue(REPOSITORY, 13, "The same", SCRIPT)
-    comment = github.add_comment(REPOSITORY, 13, "ann", "/bisect", author_association="OWNER",
-                                 user={"login": "ann", "type": "User"})  # fmt: skip
-    content = {"action": "created", "issue": github.issues[REPOSITORY, 13], "comment": comment,
-               "repository": {"full_name": REPOSITORY}, "sender": comment["user"]}  # fmt: skip
-    keep(stage.database, stage.settings.github, "issue_comment", "second", content)
+    command(stage, github, issue=13)
     stage.say_all()
     assert [one["body"][:13] for one in github.comments(REPOSITORY, 13)] == ["/bisect", "### Bisecting"]
+
+
+@pytest.mark.parametrize("purpose", [Purpose.VERIFY, Purpose.WATCH])
+def test_an_answer_that_is_being_checked_is_told_all_the_same(
+    stage: Stage, github: FakeGitHub, purpose: Purpose
+) -> None:
+    command(stage, github)
+    stage.say_all()
+    stage.answer(still_there())
+    stage.say_all()
+    question = stage.questions.get(stage.commands()[0]["question"])
+    assert question is not None
+    stage.again(question, purpose)
+    command(stage, github, issue=13)
+    stage.say_all()
+    assert [one["body"][:13] for one in github.comments(REPOSITORY, 13)] == ["/bisect", "### Bisecting"]
+
+
+def test_whoever_heard_that_there_is_no_answer_hears_of_another_reason(stage: Stage, github: FakeGitHub) -> None:
+    command(stage, github)
+    stage.say_all()
+    stage.fail("no such package")
+    stage.say_all()
+    assert [body.splitlines()[0] for body in replies(github)] == ["The search could not be done:"]
+    stage.retry()
+    stage.answer(samples.not_judged())
+    stage.say_all()
+    assert [body.splitlines()[0] for body in replies(github)] == ["Too few builds could be tested to say anything:"]
 
 
 def test_asked_twice_on_one_issue_it_is_one_comment(stage: Stage, github: FakeGitHub) -> None:
@@ -121,6 +145,12 @@ def test_whoever_asks_again_after_the_answer_was_deleted_is_answered(stage: Stag
     stage.say_all()
     (body,) = replies(github)
     assert "and was fixed in 2.15.0" in body
+    stage.retry()
+    stage.answer(still_there())
+    stage.say_all()
+    (body,) = replies(github)
+    assert body.startswith("*The answer has changed since this comment was first written.*")
+    assert "zero-grad appeared in 2.12.0 and is still there in 2.15.0" in body
 
 
 @pytest.mark.parametrize(

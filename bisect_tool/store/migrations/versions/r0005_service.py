@@ -16,6 +16,24 @@ def _text(length: int) -> sa.String:
 
 
 def upgrade() -> None:
+    _questions()
+    _question_files()
+    _jobs()
+    _job_events()
+    _workers()
+    _tokens()
+
+
+def downgrade() -> None:
+    op.drop_table("tokens")
+    op.drop_table("workers")
+    op.drop_table("job_events")
+    op.drop_table("jobs")
+    op.drop_table("question_files")
+    op.drop_table("questions")
+
+
+def _questions() -> None:
     op.create_table(
         "questions",
         sa.Column("id", sa.String(24), nullable=False),
@@ -43,6 +61,9 @@ def upgrade() -> None:
     op.create_index("ix_questions_repro", "questions", ["repro"])
     op.create_index("ix_questions_run", "questions", ["run"])
     op.create_index("ix_questions_state_changed", "questions", ["state", "changed"])
+
+
+def _question_files() -> None:
     op.create_table(
         "question_files",
         sa.Column("question", sa.String(24), nullable=False),
@@ -50,6 +71,9 @@ def upgrade() -> None:
         sa.Column("content", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("question", "path", name="pk_question_files"),
     )
+
+
+def _jobs() -> None:
     op.create_table(
         "jobs",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -82,6 +106,9 @@ def upgrade() -> None:
     op.create_index("ix_jobs_started", "jobs", ["started"])
     op.create_index("ix_jobs_question", "jobs", ["question"])
     op.create_index("ix_jobs_state_lane", "jobs", ["state", "lane"])
+
+
+def _job_events() -> None:
     op.create_table(
         "job_events",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -94,6 +121,9 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index("ix_job_events_question_id", "job_events", ["question", "id"])
+
+
+def _workers() -> None:
     op.create_table(
         "workers",
         sa.Column("id", sa.String(32), nullable=False),
@@ -108,6 +138,9 @@ def upgrade() -> None:
         sa.Column("span", sa.Float(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_workers"),
     )
+
+
+def _tokens() -> None:
     op.create_table(
         "tokens",
         sa.Column("id", sa.String(16), nullable=False),
@@ -122,12 +155,3 @@ def upgrade() -> None:
         sa.UniqueConstraint("digest", name="uq_tokens_digest"),
         sa.UniqueConstraint("name", name="uq_tokens_name"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("tokens")
-    op.drop_table("workers")
-    op.drop_table("job_events")
-    op.drop_table("jobs")
-    op.drop_table("question_files")
-    op.drop_table("questions")

@@ -16,6 +16,20 @@ def _text(length: int) -> sa.String:
 
 
 def upgrade() -> None:
+    _watched()
+    _listed_builds()
+    _watch_choices()
+    _answers()
+    _used_builds()
+    _reviews()
+
+
+def downgrade() -> None:
+    for table in ("reviews", "used_builds", "answers", "watch_choices", "listed_builds", "watched"):
+        op.drop_table(table)
+
+
+def _watched() -> None:
     op.create_table(
         "watched",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -38,6 +52,9 @@ def upgrade() -> None:
             name="uq_watched_package_channel_variant_device_python",
         ),
     )
+
+
+def _listed_builds() -> None:
     op.create_table(
         "listed_builds",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -55,6 +72,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_listed_builds"),
         sa.UniqueConstraint("stream", "build", name="uq_listed_builds_stream_build"),
     )
+
+
+def _watch_choices() -> None:
     op.create_table(
         "watch_choices",
         sa.Column("question", sa.String(24), nullable=False),
@@ -62,6 +82,9 @@ def upgrade() -> None:
         sa.Column("changed", sa.Float(), nullable=False),
         sa.PrimaryKeyConstraint("question", name="pk_watch_choices"),
     )
+
+
+def _answers() -> None:
     op.create_table(
         "answers",
         sa.Column("job", sa.Integer(), nullable=False),
@@ -80,6 +103,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("job", name="pk_answers"),
     )
     op.create_index("ix_answers_question_at", "answers", ["question", "at"])
+
+
+def _used_builds() -> None:
     op.create_table(
         "used_builds",
         sa.Column("question", sa.String(24), nullable=False),
@@ -90,6 +116,9 @@ def upgrade() -> None:
         sa.Column("reason", sa.Text()),
         sa.PrimaryKeyConstraint("question", "build", name="pk_used_builds"),
     )
+
+
+def _reviews() -> None:
     op.create_table(
         "reviews",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -106,8 +135,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_reviews_question", "reviews", ["question"])
     op.create_index("ix_reviews_of_run", "reviews", ["of_run"])
-
-
-def downgrade() -> None:
-    for table in ("reviews", "used_builds", "answers", "watch_choices", "listed_builds", "watched"):
-        op.drop_table(table)
