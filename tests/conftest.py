@@ -4,8 +4,15 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.rig.postgres import PostgresServer, postgres_server
+
+# Property tests draw the same examples everywhere, so that no change fails by the luck of another's draw. Whoever looks for
+# new counter-examples draws new ones: `pytest --hypothesis-profile explore`; what that finds becomes an example of its test.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("explore", derandomize=False, max_examples=1000, deadline=None)
+settings.load_profile("same")
 
 
 def pytest_configure() -> None:

@@ -188,13 +188,18 @@ def test_whatever_is_taken_lies_inside_and_is_as_it_was_packed(files: list[tuple
         found = unpack(content)
     except SpecError:
         return
-    files = [(given.split("\0")[0], content) for given, content in files]  # a name ends at a NUL, in both
+    packed = [(as_archived(given), content) for given, content in files]
     for name, held in found.files:
         assert "\0" not in name
         assert not name.startswith("/")
         assert ".." not in name.split("/")
-        assert name in {given.removeprefix("./") for given, _ in files}
-        assert held in {content for given, content in files if given.removeprefix("./") == name}
+        assert (name, held) in packed
+
+
+def as_archived(given: str) -> str:
+    """The name that `given` has in an archive: it ends at a NUL, and a slash at the end says nothing about a file's
+    name (tarfile drops it from a name with letters beyond ASCII)."""
+    return given.split("\0")[0].rstrip("/").removeprefix("./")
 
 
 @given(st.integers(0, 10_000), st.integers(0, 255), st.sampled_from(["zip", "tar", "gzip"]))
