@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bisect_tool.reports.cleaning import clean
-from bisect_tool.service.finding import MOST_ANSWERS, MOST_QUERIES, Answer, By, Finding, Found, Match, Query, Standing
+from bisect_tool.service.finding import MOST_ANSWERS, MOST_QUERIES, Answer, By, Finding, Found, Match, Query
 from bisect_tool.service.stored_answers import answer_of
 from bisect_tool.service.weighing_words import Near, nearest
 from bisect_tool.store.found_asking import Asker, FoundRow, is_filled, postings, questions_of, rows_with
@@ -60,16 +60,16 @@ def look_up_in(asker: Asker, queries: Sequence[Query]) -> list[Finding]:
 
 
 def _with_standings(asker: Asker, sought: Sequence[_Sought], made: Sequence[Finding]) -> list[Finding]:
-    """With how far questions have come that were begun and not answered."""
-    unanswered = {one.key for one, finding in zip(sought, made, strict=True) if _is_unanswered(one, finding)}
+    """With how far questions have come that were begun and not answered, or that nobody asked for just so."""
+    unanswered = [one for one, finding in zip(sought, made, strict=True) if _is_unanswered(one, finding)]
     if not unanswered:
         return list(made)
-    from bisect_tool.service.standings import standings_of  # with the search, which other look-ups need not load
+    from bisect_tool.service.partial import partial  # with the search, which other look-ups need not load
 
-    found = standings_of(asker, unanswered)
+    found = partial(asker, [one.about_spec for one in unanswered])
     return [
-        replace(finding, found=Found.PARTLY, standing=(found[one.key],))
-        if _is_unanswered(one, finding) and one.key in found and one.is_about(found[one.key])
+        replace(finding, found=Found.PARTLY, standing=standing)
+        if _is_unanswered(one, finding) and (standing := found.get(one.about_spec, ()))
         else finding
         for one, finding in zip(sought, made, strict=True)
     ]
@@ -113,12 +113,13 @@ class _Sought:
                 return cls(query, by, key=text)
 
     @property
+    def about_spec(self) -> Query:
+        """The query about a spec, with nothing but the digest as its text."""
+        return replace(self.query, text=self.key)
+
+    @property
     def most(self) -> int:
         return max(1, min(self.query.most, MOST_ANSWERS))
-
-    def is_about(self, standing: Standing) -> bool:
-        """Whether what is known of a begun question is what was asked for; of which device it is, is not known."""
-        return self.query.device is None and self.query.package in {None, standing.package}
 
     def wants(self, row: FoundRow) -> bool:
         """Whether it is about the package and device that were asked for."""

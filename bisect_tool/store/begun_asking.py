@@ -12,6 +12,7 @@ from typing import Any
 
 from bisect_tool.store.found_asking import Asker, in_parts_of, names_of
 
+ELSEWHERE = ('{"place"', '{"same as"')  # begins what a run has that shares the record of another one
 MOST_LINES = 400  # of one record; a search takes some tens
 MOST_TRIALS = 20_000  # of all questions since their runs began
 LATE = 1_000  # trials that may have been stored before one that ended earlier: those of hosts whose clocks differ
@@ -112,4 +113,4 @@ def _records(asker: Asker, runs: Sequence[str]) -> dict[str, list[str]]:
         )
         for run, line in asker.ask(sql, values):
             found[run].append(line)
-    return {run: lines for run, lines in found.items() if not lines[0].startswith('{"same as"')}
+    return {run: lines for run, lines in found.items() if not lines[0].startswith(ELSEWHERE)}
