@@ -75,6 +75,7 @@ class Diary:
             where = places([session.asked for session in self.sessions])
             self.results.add_decision(self.runs[0], 0, record.text_of({**self._opening, **where}))
             others = {
-                run: record.text_of({"same as": self.runs[0], "place": place}) for place, run in enumerate(self.runs)
+                run: record.text_of({"same as": self.runs[0], "place": place, "about": where["about"][place]})
+                for place, run in enumerate(self.runs)
             }
             self.results.add_to_decisions({run: others[run] for run in self.runs[1:]}, 0)

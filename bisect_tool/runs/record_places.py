@@ -15,20 +15,22 @@ from bisect_tool.spec.repro import case_digest
 
 
 def places(askeds: Sequence[Asked]) -> dict[str, Any]:
-    """`about`: for each question where it was asked, None where nothing may be concluded from it; `listings`: the builds.
+    """`about`: for each question where it was asked; `listings`: the builds, those that several questions share once.
 
-    Questions over the same builds share one listing. Not of commits, whose order is no other listing's, of thin builds, of
-    chosen builds only, and of builds that nobody gets without asking for them.
+    The `listing` of a question is its number, None where no other one may count its builds: of commits, whose order no other
+    listing has, of chosen builds only, and of builds that nobody gets without asking for them.
     """
     listings: dict[tuple[object, ...], int] = {}
-    about: list[dict[str, Any] | None] = []
-    for asked in askeds:
-        wishes = asked.wishes
-        if asked.listing.is_bounded or wishes.only or wishes.policy.thin or wishes.pre or wishes.yanked:
-            about.append(None)
-            continue
-        about.append({**_about(asked), "listing": listings.setdefault(_builds(asked), len(listings))})
+    about = [
+        {**_about(asked), "listing": listings.setdefault(_builds(asked), len(listings)) if _is_listing(asked) else None}
+        for asked in askeds
+    ]
     return {"about": about, "listings": [{"dates": dates, "files": files} for dates, files in listings]}
+
+
+def _is_listing(asked: Asked) -> bool:
+    wishes = asked.wishes
+    return not (asked.listing.is_bounded or wishes.only or wishes.policy.thin or wishes.pre or wishes.yanked)
 
 
 def file_name(identity: str) -> str:
@@ -45,12 +47,14 @@ def _about(asked: Asked) -> dict[str, Any]:
         "source": asked.channel.source_address(),
         "device": asked.device.kind,
         "python": asked.interpreter.identity,
+        "settings": asked.settings,
         "from": asked.stage.from_,
         "to": asked.stage.to,
         "dated": asked.listing.dated,
         "beside": beside_of(spec),
         "naming": naming_of(spec),
         "cases": {case.name: case_digest(case, spec) for case in spec.cases},
+        "controls": [case.name for case in spec.controls],
     }
 
 

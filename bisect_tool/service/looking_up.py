@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bisect_tool.reports.cleaning import clean
+from bisect_tool.service.agreeing import agrees, has_same_cases, is_device
 from bisect_tool.service.finding import MOST_ANSWERS, MOST_QUERIES, Answer, By, Finding, Found, Match, Query
 from bisect_tool.service.stored_answers import answer_of
 from bisect_tool.service.weighing_words import Near, nearest
@@ -124,9 +125,7 @@ class _Sought:
     def wants(self, row: FoundRow) -> bool:
         """Whether it is about the package and device that were asked for."""
         query = self.query
-        return (query.package is None or row.package == query.package) and (
-            query.device is None or row.device == query.device
-        )
+        return (query.package is None or row.package == query.package) and (is_device(query.device, row.device))
 
 
 def _kind_of(query: Query) -> By:
@@ -147,6 +146,7 @@ class _Rows:
     by_word: Mapping[str, list[int]]
     by_id: Mapping[int, FoundRow]
     near: Mapping[tuple[str, ...], list[Near]] = field(default_factory=dict)
+    abouts: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
 
     @classmethod
     def read(cls, asker: Asker, sought: Sequence[_Sought]) -> _Rows:
@@ -158,13 +158,31 @@ class _Rows:
         near, by_id = nearest(asker, texts, MOST_ANSWERS)
         wanted = {number for numbers in by_word.values() for number in numbers}
         by_id |= rows_with(asker, wanted - by_id.keys())
-        return cls(by_word, by_id, near)
+        return cls(by_word, by_id, near, _abouts(asker, sought, by_word, by_id))
 
     def with_word(self, word: str) -> list[FoundRow]:
         """The newest rows with a word, those of finished runs first."""
         # A run that ends between two questions to the database takes the rows of the one before it away.
         found = [self.by_id[number] for number in self.by_word.get(word, ()) if number in self.by_id]
         return sorted(found, key=lambda row: not row.finished)
+
+
+def _abouts(
+    asker: Asker, sought: Sequence[_Sought], by_word: Mapping[str, list[int]], by_id: Mapping[int, FoundRow]
+) -> Mapping[str, Mapping[str, Any] | None]:
+    """Where the runs were asked that may answer the very question of a spec."""
+    runs = {
+        by_id[number].run
+        for one in sought
+        if one.by is By.SPEC and one.query.asked is not None
+        for number in by_word.get(key("repro", one.key), ())
+        if number in by_id and _is_of_range(one.query, by_id[number].entry)
+    }
+    if not runs:
+        return {}
+    from bisect_tool.store.record_asking import abouts_of
+
+    return abouts_of(asker, runs)
 
 
 def _words_of(one: _Sought) -> Iterator[str]:
@@ -228,7 +246,7 @@ def _matches(one: _Sought, rows: _Rows) -> list[tuple[Match, float, FoundRow]]:
         case By.PACKAGE:
             return keyed("package", one.key, Match.PACKAGE)
         case By.SPEC:
-            return _of_spec(one.query, rows.with_word(key("repro", one.key)))
+            return _of_spec(one.query, rows, rows.with_word(key("repro", one.key)))
         case By.NAME:
             own = [*keyed("spec", one.key, Match.NAME), *keyed("identity", one.key, Match.FAILURE)]
             return [*own, *_named(one, rows), *keyed("package", one.key, Match.PACKAGE)]
@@ -263,12 +281,25 @@ def _held(one: _Sought, rows: _Rows) -> str:
     return next((name for name in one.names if rows.by_word.get(name)), "")
 
 
-def _of_spec(query: Query, rows: Sequence[FoundRow]) -> list[tuple[Match, float, FoundRow]]:
+def _of_spec(query: Query, rows: _Rows, found: Sequence[FoundRow]) -> list[tuple[Match, float, FoundRow]]:
     """Those of the same question first, then those of other ranges, channels or devices."""
-    ranked = [(Match.QUESTION if _is_asked(query, row.entry) else Match.REPRO, 1.0, row) for row in rows]
+    ranked = [(Match.QUESTION if _is_asked(query, rows, row) else Match.REPRO, 1.0, row) for row in found]
     return sorted(ranked, key=lambda one: one[0] is not Match.QUESTION)
 
 
-def _is_asked(query: Query, entry: Mapping[str, Any]) -> bool:
+def _is_asked(query: Query, rows: _Rows, row: FoundRow) -> bool:
+    """Whether it is the same range and, where the query says more of its spec, also the same cases, requirements and names."""
+    if not _is_of_range(query, row.entry):
+        return False
+    if query.asked is None:
+        return True
+    about = rows.abouts.get(row.run)
+    try:
+        return about is not None and agrees(about, query) and has_same_cases(about, query.asked)
+    except (KeyError, TypeError, AttributeError):
+        return False
+
+
+def _is_of_range(query: Query, entry: Mapping[str, Any]) -> bool:
     """Whether it is the same range; a spec of several channels is answered in the last of them that shows the change."""
     return entry["channel"] in query.channels and (query.from_, query.to) == (entry["asked_from"], entry["asked_to"])

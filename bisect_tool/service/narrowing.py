@@ -17,6 +17,7 @@ from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.record import standing
 from bisect_tool.search.states import Flaky, Result, State, trials_of
 from bisect_tool.search.together import Asking
+from bisect_tool.service.agreeing import agrees, has_same_cases
 from bisect_tool.service.build_lines import Line, ListedBuild, Stretch, line_of
 from bisect_tool.service.finding import AskedSpec, Query, Standing
 from bisect_tool.service.standing_words import Begun, failures_of, standing_of, titles_of
@@ -25,7 +26,6 @@ from bisect_tool.store.record_asking import StoredRecord, openings_of, records_o
 
 MOST_PLACES = 3  # devices and interpreters of which one query is told
 MOST_NAMED = 5  # builds of which it is said that trials disagree
-_CPU = "cpu"
 _ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError)
 
 
@@ -43,15 +43,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A record that was read: `asking` with what is known of the builds of `stretch`, by the cases' digests in `cases`."""
+    """A record that was read: `asking` has what is known of the builds of `stretch`."""
 
     record: StoredRecord
+    about: Mapping[str, Any]
     place: Place
     stretch: Stretch
     asking: Asking
-    cases: Mapping[str, str]
-    beside: str
-    naming: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +73,32 @@ def narrowed(asker: Asker, queries: Sequence[Query]) -> dict[Query, tuple[Standi
     return {query: tuple(one for one in several if one.tried) for query, several in found.items()}
 
 
-def is_asked(record: StoredRecord, query: Query) -> Place | Literal[False] | None:
+def is_asked(record: StoredRecord, query: Query) -> Mapping[str, Any] | Literal[False] | None:
     """Where a record was made that is of the very question of `query`; False: of another; None: it does not say of which."""
-    if '"about":' not in record.lines[0]:
+    try:
+        about = _about(record.lines[0], record.place)
+        is_it = agrees(about, query) and query.asked is not None and has_same_cases(about, query.asked)
+        return about if is_it and (about["from"], about["to"]) == (query.from_, query.to) else False
+    except _ERRORS:
         return None
-    search = _read(record)
-    is_it = search is not None and _fits(search, query)
-    if search is None or not is_it or (search.stretch.from_, search.stretch.to) != (query.from_, query.to):
-        return False
-    return search.place
 
 
 def _read(record: StoredRecord) -> _Search | None:
-    """None for a record of before, one that may not be compared, or one that cannot be read."""
+    """None for a record of before, one whose builds nobody else may count, or one that cannot be read."""
     try:
         about = _about(record.lines[0], record.place)
-        if about is None:
+        if about["listing"] is None:
             return None
         asking, _ = standing(record.lines)[record.place]
         stretch = _stretch(record.lines[0], record.place, record.started)
         stretch = _without_files(stretch, _changed(record))
-        place = Place(**{name: about[name] for name in Place.__slots__})
-        return _Search(record, place, stretch, asking, about["cases"], about["beside"], about["naming"])
+        return _Search(record, about, _place(about), stretch, asking)
     except _ERRORS:
         return None
+
+
+def _place(about: Mapping[str, Any]) -> Place:
+    return Place(**{name: str(about[name]) for name in Place.__slots__})
 
 
 def _changed(record: StoredRecord) -> set[int]:
@@ -113,8 +113,8 @@ def _without_files(stretch: Stretch, builds: Collection[int]) -> Stretch:
     return replace(stretch, builds=tuple(listed))
 
 
-def _about(line: str, place: int) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = json.loads(line)["about"][place]
+def _about(line: str, place: int) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(line)["about"][place]
     return found
 
 
@@ -147,39 +147,17 @@ def _listed(line: str, started: str) -> Iterator[tuple[Place, Stretch]]:
     seen: set[int] = set()
     try:
         for number, about in enumerate(json.loads(line)["about"]):
-            if about is not None and about["listing"] not in seen:
+            if about["listing"] is not None and about["listing"] not in seen:
                 seen.add(about["listing"])
-                yield Place(**{name: about[name] for name in Place.__slots__}), _stretch(line, number, started)
+                yield _place(about), _stretch(line, number, started)
     except _ERRORS:
         return
-
-
-def _fits(search: _Search, query: Query) -> bool:
-    """Whether its verdicts are about what the query asks."""
-    asked, place = query.asked, search.place
-    assert asked is not None
-    kind = _CPU if place.device == _CPU else "cuda"
-    return (
-        place.package == query.package
-        and place.channel in query.channels
-        and place.variant == asked.variant
-        and kind in asked.devices
-        and query.device in {None, place.device}
-        and _is_python(asked.python, place.python)
-        and (search.beside, search.naming) == (asked.beside, asked.naming)
-    )
-
-
-def _is_python(wanted: str | None, identity: str) -> bool:
-    """Whether an interpreter, `cpython-3.11.7-x86_64`, is of the wanted version; of a path nobody knows."""
-    version = identity.partition("-")[2].partition("-")[0]
-    return wanted is None or version == wanted or version.startswith(f"{wanted}.")
 
 
 def _places(query: Query, searches: Sequence[_Search], listings: _Listings) -> Iterator[_Narrowed]:
     by_place: dict[Place, list[_Search]] = defaultdict(list)
     for search in searches:
-        if _fits(search, query):
+        if agrees(search.about, query):
             by_place[search.place].append(search)
     for place, group in list(by_place.items())[:MOST_PLACES]:
         line = _line(query, [one.stretch for one in group], place, listings)
@@ -240,7 +218,7 @@ def _names(asked: AskedSpec, search: _Search) -> dict[str, list[str]]:
     compared = set(search.asking.question.compared)
     for case in asked.cases:
         if not case.compared:
-            for other, digest in search.cases.items():
+            for other, digest in search.about["cases"].items():
                 if digest == case.digest and other not in compared:
                     names[other].append(case.name)
     return names

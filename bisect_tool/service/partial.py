@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bisect_tool.service.finding import Query, Standing
-from bisect_tool.service.narrowing import Place, is_asked, narrowed
+from bisect_tool.service.narrowing import is_asked, narrowed
 from bisect_tool.service.standings import standings_of
 from bisect_tool.store.begun_asking import BegunRun
 from bisect_tool.store.found_asking import Asker
@@ -30,10 +30,10 @@ def _begun(query: Query, begun: tuple[BegunRun, Standing] | None) -> Standing | 
     if query.asked is None:  # which device it is about is not known
         return told if query.device is None else None
     record = StoredRecord(run.id, run.repro, run.spec, run.package, run.started, 0, run.record)
-    match is_asked(record, query):
-        case False:
-            return None
-        case None:
-            return told if query.device is None else None
-        case Place() as place:
-            return replace(told, channel=place.channel, device=place.device, python=place.python, listed=run.started)
+    about = is_asked(record, query)
+    if about is None:
+        return told if query.device is None else None
+    if about is False:
+        return None
+    place = {name: str(about[name]) for name in ("channel", "device", "python")}
+    return replace(told, **place, listed=run.started)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
+from bisect_tool.runs.record_places import file_name
 from bisect_tool.search.record import standing
 from bisect_tool.search.states import Result
 from bisect_tool.search.together import Asking
@@ -39,30 +41,55 @@ def _begun(asker: Asker, run: BegunRun, since: Sequence[TrialHead]) -> Begun | N
         ((asking, builds),) = standing(run.record)
     except (ValueError, KeyError, TypeError, IndexError):
         return None  # searched together with others, or by another version: nothing certain can be said
-    heads = _unambiguous(since, asking, builds)[:MOST_JUDGED]
+    heads = _of_the_run(run, since, asking, builds)[:MOST_JUDGED]
     results, titles = _judged(asker, heads, asking, builds)
     known = replace(asking.known, results={**asking.known.results, **results})
     return Begun(run.id, run.spec, run.package, run.started, replace(asking, known=known), builds, titles)
 
 
-def _unambiguous(heads: Sequence[TrialHead], asking: Asking, builds: Sequence[str]) -> list[TrialHead]:
-    """The trials that the record does not know of, of cases that were run in one way only since the run began."""
-    question = asking.question
+def _of_the_run(run: BegunRun, since: Sequence[TrialHead], asking: Asking, builds: Sequence[str]) -> list[TrialHead]:
+    """The trials that the record does not know of and that are about what the run asked."""
     numbers = {build: number for number, build in enumerate(builds)}
-    cases = {*question.tests, *question.controls} - set(question.compared)
-    ways = defaultdict(set)
-    for head in heads:
-        ways[head.case].add((head.case_digest, head.setting, head.device))
-    where = {way[1:] for found in ways.values() for way in found}
-    return [
+    cases = {*asking.question.tests, *asking.question.controls} - set(asking.question.compared)
+    new = [
         head
-        for head in heads
+        for head in since
         if head.case in cases
-        and len(ways[head.case]) == 1
-        and len(where) == 1
         and head.version in numbers
         and (head.case, numbers[head.version]) not in asking.known.results
     ]
+    where = _where(run.record[0])
+    if where is None:
+        return _unambiguous(new)
+    about, files = where
+    return [
+        head
+        for head in new
+        if head.setting in about["settings"]
+        and head.device == about["device"]
+        and head.case_digest == about["cases"].get(head.case)
+        and file_name(head.identity) == files[numbers[head.version]]
+    ]
+
+
+def _where(line: str) -> tuple[Mapping[str, Any], Sequence[str]] | None:
+    """Where a record was made and the files of its builds; None for one that does not say it."""
+    opened = json.loads(line)
+    try:
+        about = opened["about"][0]
+        return about, opened["listings"][about["listing"]]["files"]
+    except (KeyError, TypeError, IndexError):
+        return None
+
+
+def _unambiguous(heads: Sequence[TrialHead]) -> list[TrialHead]:
+    """Those of cases that were run in one way only since the run began, on builds of which there was one file."""
+    ways, files = defaultdict(set), defaultdict(set)
+    for head in heads:
+        ways[head.case].add((head.case_digest, head.setting, head.device))
+        files[head.version].add(head.identity)
+    where = {way[1:] for found in ways.values() for way in found}
+    return [head for head in heads if len(ways[head.case]) == 1 and len(where) == 1 and len(files[head.version]) == 1]
 
 
 def _judged(

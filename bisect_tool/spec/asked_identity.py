@@ -16,8 +16,9 @@ def beside_of(spec: Spec) -> str:
 
 
 def naming_of(spec: Spec) -> str:
-    """Sixteen digits over the names that the spec gives to failures: what has one name is one failure."""
-    return _digest([[one.name, one.match] for one in spec.failures])
+    """Sixteen digits over what makes two failures one: the names that the spec gives them, and its limits for numbers."""
+    names = [[one.name, one.match] for one in spec.failures]
+    return _digest([names, [one.model_dump(mode="json") for one in spec.metrics]])
 
 
 def _digest(parts: object) -> str:

@@ -11,12 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bisect_tool.store.begun_asking import ELSEWHERE
+from bisect_tool.store.begun_asking import SHARED
 from bisect_tool.store.found_asking import ARMS, Asker, in_parts_of, names_of
 
 MOST_RUNS = 8  # of one repro, the newest
 MOST_LISTINGS = 6  # of one package, the newest
 MOST_LINES = 400  # of one record; a search takes some tens
+_LONGEST = 4_000_000  # characters of a line; the first one of a record has the names of all builds
 _LOOKED_THROUGH = 400  # newest runs of all packages among which listings are looked for
 
 
@@ -45,6 +46,19 @@ def records_of(asker: Asker, repros: Collection[str]) -> dict[str, list[StoredRe
         first, place = shared.get(run, (run, 0))
         if place >= 0 and 0 < len(lines.get(first, ())) <= MOST_LINES:
             found[repro].append(StoredRecord(run, repro, spec, package, started, place, tuple(lines[first])))
+    return found
+
+
+def abouts_of(asker: Asker, runs: Collection[str]) -> dict[str, dict[str, Any] | None]:
+    """Where each run was asked, None where its record does not say; a run without a record is not in it."""
+    found: dict[str, dict[str, Any] | None] = {}
+    for run, (line,) in _lines(asker, runs, most=1).items():
+        try:
+            about = json.loads(line).get("about")
+            about = about[0] if isinstance(about, list) else about
+            found[run] = about if isinstance(about, dict) else None
+        except (ValueError, AttributeError, IndexError):
+            found[run] = None
     return found
 
 
@@ -82,19 +96,23 @@ def _newest_runs(asker: Asker, repros: Sequence[str]) -> list[Sequence[Any]]:
 
 def _shared(line: str) -> tuple[str, int] | None:
     """The run in whose record this one is, and at which place (-1: not said); None for one that has its own."""
-    if not line.startswith(ELSEWHERE):
+    if SHARED.search(line) is None:
         return None
     told = json.loads(line)
     return str(told["same as"]), int(told.get("place", -1))
 
 
 def _lines(asker: Asker, runs: Collection[str], *, most: int) -> dict[str, list[str]]:
+    """The first lines of each record; of one with a huge line, because hundreds of specs share it, none."""
     found: dict[str, list[str]] = defaultdict(list)
     for values in in_parts_of(sorted(set(runs))):
         sql = (
-            f"SELECT run, line FROM decisions WHERE run IN ({names_of(values)}) "  # noqa: S608  names of ours
-            f"AND number < {most:d} ORDER BY run, number"
+            f"SELECT run, number, CASE WHEN length(line) <= {_LONGEST:d} THEN line END FROM decisions "  # noqa: S608  names of ours
+            f"WHERE run IN ({names_of(values)}) AND number < {most:d} ORDER BY run, number"
         )
-        for run, line in asker.ask(sql, values):
-            found[run].append(line)
-    return found
+        for run, number, line in asker.ask(sql, values):
+            if line is not None and number == len(found[run]):
+                found[run].append(line)
+            else:
+                found[run] = []
+    return {run: lines for run, lines in found.items() if lines}
