@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from bisect_tool.reports.cleaning import clean
 from bisect_tool.service.finding import Answer, By, Change, End, Finding, Found, Match, Standing
 
 _HOW = {
@@ -20,7 +21,12 @@ _DIGITS = 12  # of a commit
 
 def render(finding: Finding, server: str = "") -> str:
     """The text, with a newline at its end; `server` is what pages are behind."""
-    return "\n".join([*_lines(finding, server), ""])
+    return "\n".join([*map(_flat, _lines(finding, server)), ""])
+
+
+def _flat(line: str) -> str:
+    """One line, whatever a title says: what a server or a report tells may hold anything."""
+    return clean(line).replace("\n", " ")
 
 
 def _lines(finding: Finding, server: str) -> Iterator[str]:
@@ -55,7 +61,7 @@ def _of_answer(answer: Answer, by: By, server: str) -> Iterator[str]:
     )
     if answer.issue:
         yield f"    issue:  {answer.issue}"
-    yield f"    more:   {server + answer.page if answer.page else answer.repeat}"
+    yield f"    more:   {server + answer.page if server and answer.page else answer.repeat}"
 
 
 def _history(answer: Answer) -> Iterator[str]:
