@@ -116,7 +116,7 @@ def _build(build: str | None, date: str | None) -> str:
 
 
 def _of_standing(standing: Standing) -> Iterator[str]:
-    how = "begun, not answered" if standing.is_begun else "not asked for these builds; what other runs of it tell"
+    how = "begun, not answered" if standing.is_begun else "not answered for these builds; put together from other runs"
     yield f"  {how} · {standing.package} · {standing.spec}"
     for change in standing.changes:
         yield f"    {change.title or change.failure}, case {change.case}"

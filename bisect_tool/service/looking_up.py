@@ -54,6 +54,10 @@ def look_up_in(asker: Asker, queries: Sequence[Query]) -> list[Finding]:
     sought = [_Sought.of(query) for query in queries]
     rows = _Rows.read(asker, sought)
     made = [_found(one, rows) for one in sought]
+    if any(one.query.asked is not None for one in sought):
+        from bisect_tool.service.replaced_files import with_replaced
+
+        made = with_replaced(asker, made)
     made = _with_standings(asker, sought, made)
     pages = questions_of(asker, (answer.run for finding in made for answer in finding.answers))
     notes = () if is_filled(asker) else (_NOT_FILLED,)

@@ -18,27 +18,15 @@ from bisect_tool.search.record import standing
 from bisect_tool.search.states import Flaky, Result, State, trials_of
 from bisect_tool.search.together import Asking
 from bisect_tool.service.agreeing import agrees, has_same_cases
-from bisect_tool.service.build_lines import Line, ListedBuild, Stretch, line_of
+from bisect_tool.service.build_lines import Line, Stretch, line_of
 from bisect_tool.service.finding import AskedSpec, Query, Standing
+from bisect_tool.service.listings import UNREADABLE, Listings, Place, about_of, place_of, stretch_of
 from bisect_tool.service.standing_words import Begun, failures_of, standing_of, titles_of
 from bisect_tool.store.found_asking import Asker
-from bisect_tool.store.record_asking import StoredRecord, openings_of, records_of
+from bisect_tool.store.record_asking import StoredRecord, records_of
 
 MOST_PLACES = 3  # devices and interpreters of which one query is told
 MOST_NAMED = 5  # builds of which it is said that trials disagree
-_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where verdicts hold: two of different places say nothing about each other."""
-
-    package: str
-    channel: str
-    variant: str
-    source: str
-    device: str
-    python: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +53,7 @@ def narrowed(asker: Asker, queries: Sequence[Query]) -> dict[Query, tuple[Standi
     wanted = [query for query in dict.fromkeys(queries) if query.asked is not None and query.asked.beside]
     records = records_of(asker, {query.text for query in wanted}) if wanted else {}
     searches = {repro: [one for record in several if (one := _read(record))] for repro, several in records.items()}
-    listings = _Listings(asker)
+    listings = Listings(asker)
     made = {query: list(_places(query, searches.get(query.text, ()), listings)) for query in wanted}
     every = [one for several in made.values() for one in several]
     titles = titles_of(asker, {failure for one in every for failure in failures_of(one.begun.asking.known)})
@@ -76,29 +64,25 @@ def narrowed(asker: Asker, queries: Sequence[Query]) -> dict[Query, tuple[Standi
 def is_asked(record: StoredRecord, query: Query) -> Mapping[str, Any] | Literal[False] | None:
     """Where a record was made that is of the very question of `query`; False: of another; None: it does not say of which."""
     try:
-        about = _about(record.lines[0], record.place)
+        about = about_of(record.lines[0], record.place)
         is_it = agrees(about, query) and query.asked is not None and has_same_cases(about, query.asked)
         return about if is_it and (about["from"], about["to"]) == (query.from_, query.to) else False
-    except _ERRORS:
+    except UNREADABLE:
         return None
 
 
 def _read(record: StoredRecord) -> _Search | None:
     """None for a record of before, one whose builds nobody else may count, or one that cannot be read."""
     try:
-        about = _about(record.lines[0], record.place)
+        about = about_of(record.lines[0], record.place)
         if about["listing"] is None:
             return None
         asking, _ = standing(record.lines)[record.place]
-        stretch = _stretch(record.lines[0], record.place, record.started)
+        stretch = stretch_of(record.lines[0], record.place, record.started)
         stretch = _without_files(stretch, _changed(record))
-        return _Search(record, about, _place(about), stretch, asking)
-    except _ERRORS:
+        return _Search(record, about, place_of(about), stretch, asking)
+    except UNREADABLE:
         return None
-
-
-def _place(about: Mapping[str, Any]) -> Place:
-    return Place(**{name: str(about[name]) for name in Place.__slots__})
 
 
 def _changed(record: StoredRecord) -> set[int]:
@@ -113,48 +97,7 @@ def _without_files(stretch: Stretch, builds: Collection[int]) -> Stretch:
     return replace(stretch, builds=tuple(listed))
 
 
-def _about(line: str, place: int) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(line)["about"][place]
-    return found
-
-
-def _stretch(line: str, place: int, started: str) -> Stretch:
-    opened = json.loads(line)
-    about = opened["about"][place]
-    listing, versions = opened["listings"][about["listing"]], opened["questions"][place]["builds"]
-    builds = zip(versions, listing["dates"], listing["files"], strict=True)
-    listed = tuple(ListedBuild(*one) for one in builds)
-    return Stretch(listed, about["dated"], started, about["from"], about["to"])
-
-
-class _Listings:
-    """What searches of the same package had listed, whatever their repro; read when it is needed, and once."""
-
-    def __init__(self, asker: Asker) -> None:
-        self._asker = asker
-        self._read: dict[str, list[tuple[Place, Stretch]]] = {}
-
-    def of(self, place: Place) -> list[Stretch]:
-        """Newest first."""
-        if place.package not in self._read:
-            openings = openings_of(self._asker, {place.package}).get(place.package, [])
-            self._read[place.package] = [found for started, line in openings for found in _listed(line, started)]
-        return [stretch for other, stretch in self._read[place.package] if other == place]
-
-
-def _listed(line: str, started: str) -> Iterator[tuple[Place, Stretch]]:
-    """The listings of a record, each once."""
-    seen: set[int] = set()
-    try:
-        for number, about in enumerate(json.loads(line)["about"]):
-            if about["listing"] is not None and about["listing"] not in seen:
-                seen.add(about["listing"])
-                yield _place(about), _stretch(line, number, started)
-    except _ERRORS:
-        return
-
-
-def _places(query: Query, searches: Sequence[_Search], listings: _Listings) -> Iterator[_Narrowed]:
+def _places(query: Query, searches: Sequence[_Search], listings: Listings) -> Iterator[_Narrowed]:
     by_place: dict[Place, list[_Search]] = defaultdict(list)
     for search in searches:
         if agrees(search.about, query):
@@ -165,7 +108,7 @@ def _places(query: Query, searches: Sequence[_Search], listings: _Listings) -> I
             yield _narrowed(query, place, group, line)
 
 
-def _line(query: Query, own: Sequence[Stretch], place: Place, listings: _Listings) -> Line | None:
+def _line(query: Query, own: Sequence[Stretch], place: Place, listings: Listings) -> Line | None:
     line = line_of(own, query.from_, query.to)
     if line is not None and line.is_whole:
         return line

@@ -34,6 +34,15 @@ class StoredRecord:
     lines: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class StoredOpening:
+    """The first line of a record, and the place of a run's own question in it."""
+
+    started: str
+    place: int
+    line: str
+
+
 def records_of(asker: Asker, repros: Collection[str]) -> dict[str, list[StoredRecord]]:
     """The newest records of each repro, newest first; without those that are too long, because many specs share them."""
     rows = _newest_runs(asker, sorted(set(repros)))
@@ -59,6 +68,20 @@ def abouts_of(asker: Asker, runs: Collection[str]) -> dict[str, dict[str, Any] |
             found[run] = about if isinstance(about, dict) else None
         except (ValueError, AttributeError, IndexError):
             found[run] = None
+    return found
+
+
+def openings_of_runs(asker: Asker, runs: Collection[str]) -> dict[str, StoredOpening]:
+    """The first lines of the records of these runs; none of a record that hundreds of specs share."""
+    heads = _lines(asker, runs, most=1)
+    shared = {run: other for run, (line,) in heads.items() if (other := _shared(line)) is not None}
+    firsts = heads | _lines(asker, {first for first, _ in shared.values()}, most=1)
+    found: dict[str, StoredOpening] = {}
+    for values in in_parts_of(sorted(heads)):
+        for run, started in asker.ask(f"SELECT id, started FROM runs WHERE id IN ({names_of(values)})", values):  # noqa: S608  names of ours
+            first, place = shared.get(run, (run, 0))
+            if place >= 0 and first in firsts:
+                found[run] = StoredOpening(started, place, firsts[first][0])
     return found
 
 

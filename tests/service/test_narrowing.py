@@ -63,7 +63,7 @@ def test_two_ranges_tell_of_a_third_one(results: Results) -> None:
     assert (standing.channel, standing.device, standing.python) == ("release", "cpu", "cpython-3.11.7-x86_64")
     text = render(look_up(results, [query("2.2", "2.10")])[0])
     assert "appeared between 2.4 and 2.8, 3 builds left, not verified" in text
-    assert "not asked for these builds" in text
+    assert "not answered for these builds; put together from other runs" in text
 
 
 def test_builds_that_no_listing_holds_are_not_counted(results: Results) -> None:
