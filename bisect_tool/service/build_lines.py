@@ -72,7 +72,10 @@ def line_of(stretches: Sequence[Stretch], from_: str | None, to: str | None) -> 
     `stretches` come newest first. What a newer one does not hold within its ends is gone.
     """
     stretches = [one for one in stretches if one.builds and one.dated == stretches[0].dated]
-    different = list({one.builds: one for one in reversed(stretches)}.values())[::-1]  # most have listed the same
+    first_of: dict[tuple[ListedBuild, ...], Stretch] = {}
+    for one in stretches:  # most have listed the same; the newest of those stands for them
+        first_of.setdefault(one.builds, one)
+    different = list(first_of.values())
     placed = _placed(different)
     if not placed or any(parsed(one.build.version) is None for one in placed):
         return None

@@ -269,14 +269,17 @@ if int(torch.__version__.split(".")[1]) >= 4:
 
 def test_the_records_of_runs_tell_of_other_ranges(tmp_path: Path) -> None:
     with direct_runs(tmp_path, 7) as runs:
-        runs.search(SCRIPT, **{"from": "1.0", "to": "1.2"})
-        runs.search(SCRIPT, **{"from": "1.5", "to": "1.6"})
+        first: dict[str, Any] = {"from": "1.0", "to": "1.2"}
+        second: dict[str, Any] = {"from": "1.5", "to": "1.6"}
+        runs.search(SCRIPT, **first)
+        runs.search(SCRIPT, **second)
         spec = runs.spec(SCRIPT, **{"from": "1.1", "to": "1.6"})
         with runs.workshop().results() as results:
             asked = _query(str(spec.path), {"package": None, "device": None, "most": 5})
             (standing,) = told_of(results, asked)
             assert [(one.before, one.after, one.left) for one in standing.changes] == [("1.2", "1.5", None)]
-            runs.search("print(1)\n", **{"from": "1.0", "to": "1.6"})  # lists what lies between
+            between: dict[str, Any] = {"from": "1.0", "to": "1.6"}
+            runs.search("print(1)\n", **between)  # lists what lies between
             runs.spec(SCRIPT, **{"from": "1.1", "to": "1.6"})
             (standing,) = told_of(results, asked)
             (change,) = standing.changes
@@ -290,3 +293,11 @@ def told_of(results: Results, asked: Query) -> tuple[Standing, ...]:
     (found,) = look_up(results, [asked])
     assert found.found is Found.PARTLY
     return found.standing
+
+
+def test_the_newest_listing_counts_also_when_an_older_one_was_the_same_as_it(own: Results) -> None:
+    StoredSearch(ALL, {"2.0": "p", "2.2": "p", "2.4": "f"}, from_="2.0").keep(own, "1")
+    StoredSearch(ALL, {}, repro="b" * 64, files={"2.2": "other"}, from_="2.0").keep(own, "2")
+    assert changes(own, query("2.0", "2.9")) == [("2.0", "2.4", 3)]
+    StoredSearch(ALL, {}, repro="b" * 64, from_="2.0").keep(own, "3")  # and back again
+    assert changes(own, query("2.0", "2.9")) == [("2.2", "2.4", 1)]

@@ -86,7 +86,7 @@ def test_what_is_known_of_a_search_that_was_killed_is_true_at_every_step(results
             assert change.appeared
             assert before < CHANGE <= after
             assert change.left == after - before - 1
-            lefts.append(change.left)
+            lefts.append(change.left or 0)
     assert told is not None
     assert (told.steps_left, lefts[-1], told.changes[0].verified) == (0, 0, True)
     assert lefts == sorted(lefts, reverse=True)
