@@ -213,7 +213,7 @@ def _tail(output: str) -> str:
 def _printed(chain: Sequence[Raised], output: str, title: str) -> str:
     """The last frames and the message of the exception, as printed where that can be found, else put together again.
 
-    Where the message is too long, the line that gave the failure its `title` is shown, too: a compiler says it after its command.
+    Where the message is too long, the line that gave the failure its `title` is shown, too: compilers print a command first.
     """
     raised = chain[0]
     text = without_escapes(output)
