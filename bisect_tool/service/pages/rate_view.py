@@ -128,4 +128,4 @@ def _left(stand: StudyStand) -> str:
 
 def rounded(count: int) -> int:
     """An estimate with as many digits as it deserves: 7, 40, 130."""
-    return count if count < 20 else round(count, -1)  # noqa: PLR2004
+    return count if count < 20 else round(count, -1)
