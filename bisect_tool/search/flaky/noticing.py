@@ -63,10 +63,11 @@ def failures_of(view: View) -> tuple[str, ...]:
 
 def studies(question: Question, known: Known, case: str, failure: str, policy: Policy) -> tuple[Study, ...]:
     """The studies of one failure of one case."""
-    return examine(evidence_of(question, known, case, failure), _terms(question, known, case, policy))
+    return examine(evidence_of(question, known, case, failure), terms_of(question, known, case, policy))
 
 
-def _terms(question: Question, known: Known, case: str, policy: Policy) -> Terms:
+def terms_of(question: Question, known: Known, case: str, policy: Policy) -> Terms:
+    """What a study of a case is bound by."""
     trial = known.prices.running(case) or known.prices.unpack / NEW_PRICE
     making = {build: known.prices.making(build) for build in range(question.size)} if known.prices.speed else {}
     return Terms(policy.confidence, policy.most_flaky_trials, Prices(trial, known.prices.unpack, making))
