@@ -52,13 +52,17 @@ def moments(chance: random.Random) -> Iterator[Moment]:
 
 @dataclass
 class Killer:
-    """Kills somebody at a moment. `ask` submits a question, and hears the pid of the server that has it."""
+    """Kills somebody at a moment. `ask` submits a question, and tells the function that it is given which process has it.
+
+    `children` is how often a process that answers is killed instead of its worker; `patience` as `PATIENCE`.
+    """
 
     crowd: Crowd
     database: Database
     others: Others
     chance: random.Random
     ask: Callable[[Callable[[int], None]], object]
+    children: float = 1 / 3
     patience: float = PATIENCE
 
     def kill(self, moment: Moment) -> bool:
@@ -87,8 +91,8 @@ class Killer:
         return self.crowd.kills > before
 
     def _strike(self, pid: int, moment: Moment) -> None:
-        """A process or, one time in three, one that answers for it."""
-        if self.chance.random() < 1 / 3 and self.crowd.strike_child(pid, moment, self.chance):
+        """A process, or one that answers for it."""
+        if self.chance.random() < self.children and self.crowd.strike_child(pid, moment, self.chance):
             return
         self.crowd.strike(pid, moment)
 

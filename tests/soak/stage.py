@@ -26,6 +26,7 @@ from bisect_tool.store.results import Results, open_results
 from bisect_tool.store.service_tables import jobs, posts, questions, told
 from tests.integration.conftest import Place
 from tests.rig import fake_github
+from tests.rig.asked import pass_time
 from tests.rig.fake_github import serve_github
 from tests.rig.hook_receiver import receive_hooks
 from tests.rig.index import serve
@@ -105,7 +106,7 @@ class Soak:
     def second_half(self) -> None:
         """Once the questions of the first half are answered: the fix comes out, and every third of them is watched."""
         if not self.is_fixed:
-            self.wait(self._is_answered)
+            self.wait(self.is_answered)
             publish_fix(self.place.index)
             self.is_fixed = True
             self.to_watch = [number for number in [*self.asked][BUILDS - 1 :] if self.chance.randrange(3) == 0]
@@ -128,7 +129,7 @@ class Soak:
         """How many trials an answer takes when nobody is killed, by the build in which the failure appears."""
         asked = {first: self.ask(first) for first in range(1, BUILDS)}
         self.crowd.add_worker()
-        self.wait(self._is_answered)
+        self.wait(self.is_answered)
         self.crowd.stop()
         return {first: self.stored(number) for first, number in asked.items()}
 
@@ -164,8 +165,10 @@ class Soak:
             show()
 
     def pass_time(self, seconds: float = 1e4) -> None:
-        """As if so much time had passed for what waits to be told; all servers must be dead, or they would notice."""
-        assert not self.crowd.servers
+        """As if so much time had passed for what waits, is worked on, and is told; nobody may live, who would be overtaken."""
+        for one in self.crowd.members:
+            one.process.wait(10)  # it was killed
+        pass_time(self.database, seconds)
         waiting = update(posts).where(posts.c.state == PostState.WAITING)
         values = {"not_before": posts.c.not_before - seconds, "until": posts.c.until - seconds}
         self.database.write(lambda connection: connection.execute(waiting.values(values)))
@@ -237,7 +240,8 @@ class Soak:
             self.pause(0.2)
         raise AssertionError("no server comes back")
 
-    def _is_answered(self) -> bool:
+    def is_answered(self) -> bool:
+        """Whether every question is."""
         counts = self.questions.counts()
         return counts[QuestionState.QUEUED] + counts[QuestionState.RUNNING] == 0
 
