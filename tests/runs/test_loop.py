@@ -209,6 +209,41 @@ def test_a_disk_without_any_room_stops_the_run(results: Results) -> None:
         run(results, [ONE], 2, 1, room=0).go()
 
 
+def test_a_slot_without_room_gives_its_work_back_and_is_tried_again_later(results: Results) -> None:
+    made = run(results, [ONE], 2, 1, full={0: {1, 2}}, rest=3)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert [(event.slot, event.rests) for event in made.told if isinstance(event, events.SlotLost)] == [
+        ("s0", True)
+    ] * 2
+    assert made.executor.openings.count(0) > 2
+    assert all(stored == again for stored, again in replayed(results.decisions("run-0")))
+
+
+def test_a_slot_that_never_has_room_costs_the_run_nothing(results: Results) -> None:
+    made = run(results, [ONE], 2, 1, full={0: set(range(1, 99))}, ahead=2)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert made.executor.openings.count(0) == 1
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_a_slot_that_had_no_room_earlier_takes_over_when_the_others_have_none(results: Results, ahead: int) -> None:
+    made = run(results, [ONE], 2, 1, full={0: {1}, 1: set(range(3, 99))}, ahead=ahead)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert made.executor.openings.count(0) > 2
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3])
+def test_when_no_slot_has_room_the_run_stops_with_that(results: Results, slots: int) -> None:
+    full = {slot: set(range(1 if slot else 3, 99)) for slot in range(slots)}
+    made = run(results, [ONE], slots, 1, full=full)
+    with pytest.raises(DiskFull, match="no space is left on node-"):
+        made.go()
+    assert made.executor.is_closed
+    assert made.executor.ran
+    # Each was tried once more after the last that went well, and none for ever.
+    assert len(made.executor.openings) <= 3 + 2 * slots
+
+
 class TwoAtOnce(ScriptedExecutor):
     """Two trials end together, and the first of them cannot be started."""
 
