@@ -294,7 +294,12 @@ class Environments:
         """Outside a sandbox, where imports write what they compile, all that others have compiled is there before them."""
         if key.build.size is not None and key.build.size < WORTH_COMPILING:
             return
-        others = [installing.purelib_of(one / "venv") for one in marks.latest_alike(folder, key)]
+        # Nobody holds those environments: one of them may be gone by now.
+        others = [
+            site
+            for one in marks.latest_alike(folder, key)
+            for site in (one / "venv" / "lib").glob("python*/site-packages")
+        ]
         if others:
             store = self.cache.compiled / key.interpreter.identity
             compile_before(installing.purelib_of(folder / "venv"), folder / "venv", store, others, self.stop)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 import os
 import py_compile
+import shutil
 import subprocess
 import sys
 from importlib.util import cache_from_source
@@ -177,14 +178,16 @@ def test_the_older_half_goes_when_there_are_too_many(place: Place, monkeypatch: 
 
 def test_the_second_build_is_compiled_before_its_first_import(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "WORTH_COMPILING", 0)
-    bench.publish("toy", ToyBuild("1.0"), ToyBuild("1.1"))
+    bench.publish("toy", *(ToyBuild(version) for version in ("1.0", "1.1", "1.2")))
     found = []
-    for version in ("1.0", "1.1"):
+    for version in ("1.0", "1.1", "1.2"):
+        if version == "1.2":  # one that is just being removed says nothing
+            shutil.rmtree(bench.cache.environments / bench.key(bench.build()).folder_name / "venv")
         made = bench.make(bench.key(bench.build(version=version)))
         file = purelib_of(made.folder / "venv") / "toy" / "__init__.py"
         found.append(compiled(file).exists())
         subprocess.run([made.programs / "python", "-c", "import toy"], check=True, env={})
-    assert found == [False, True]
+    assert found == [False, True, True]
 
 
 def test_a_small_wheel_is_not_worth_it(bench: Bench) -> None:
