@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from packaging.version import InvalidVersion, Version
 
@@ -11,6 +12,7 @@ _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)?(\d\d)?(\d\d)?")
 _YEARS = range(1990, 2100)
 
 
+@lru_cache(maxsize=8192)  # an index has some thousands, and whoever puts them in order asks again and again
 def parsed(version: str | Version) -> Version | None:
     """The version by PEP 440, None when it is not one."""
     if isinstance(version, Version):

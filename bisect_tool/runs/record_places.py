@@ -35,7 +35,7 @@ def _is_listing(asked: Asked) -> bool:
 
 def file_name(identity: str) -> str:
     """Twelve digits for the content of a file."""
-    return hashlib.sha256(identity.encode()).hexdigest()[:12]
+    return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _about(asked: Asked) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import pairwise
 
 from packaging.version import Version
@@ -75,7 +76,7 @@ def line_of(stretches: Sequence[Stretch], from_: str | None, to: str | None) -> 
     if not placed or any(parsed(one.build.version) is None for one in placed):
         return None
     listing = Listing(tuple(one.build for one in placed), (), "", dated=stretches[0].dated)
-    known = frozenset(Version(one.build.version) for one in placed)
+    known = frozenset(one.place[1] for one in placed)
     try:
         lower, upper = (
             None if text is None else Limit(side, read_bound(text, known), listing)
@@ -89,6 +90,7 @@ def line_of(stretches: Sequence[Stretch], from_: str | None, to: str | None) -> 
         return None
     first, last = numbers[0], numbers[-1]  # whatever lies between is in the range: the order is that of the bounds
     holders = [{one.version for one in stretch.builds} for stretch in stretches]
+    ending = [one.listed for one in stretches if one.to == to and one.builds[-1].version == placed[last].listed.version]
     joined = [_is_joined(holders, one.listed, after.listed) for one, after in pairwise(placed)]
     return Line(
         tuple(one.listed for one in placed[first : last + 1]),
@@ -96,23 +98,28 @@ def line_of(stretches: Sequence[Stretch], from_: str | None, to: str | None) -> 
         (first > 0 and joined[first - 1])
         or _names(lower, placed[first].build)
         or any(one.from_ == from_ and one.builds[0].version == placed[first].listed.version for one in stretches),
-        (last < len(placed) - 1 and joined[last])
-        or _names(upper, placed[last].build)
-        or any(one.to == to and one.builds[-1].version == placed[last].listed.version for one in stretches),
-        stretches[0].listed,
+        (last < len(placed) - 1 and joined[last]) or _names(upper, placed[last].build) or bool(ending),
+        ending[0] if ending and to is None else stretches[0].listed,
     )
 
 
 def _placed(stretches: Sequence[Stretch]) -> list[_Placed]:
     found: list[_Placed] = []
     spans: list[tuple[Place, Place]] = []
+    seen: set[str] = set()
     for stretch in stretches:
         own = [_in_place(one, dated=stretch.dated) for one in stretch.builds]
-        found += [one for one in own if not any(low <= one.place <= high for low, high in spans)]
+        found += [
+            one
+            for one in own
+            if one.listed.version not in seen and not any(low <= one.place <= high for low, high in spans)
+        ]
         spans.append((own[0].place, own[-1].place))
+        seen |= {one.listed.version for one in own}
     return found if len(spans) == 1 else sorted(found, key=lambda one: one.place)
 
 
+@lru_cache(maxsize=8192)  # many questions are about the same builds
 def _in_place(listed: ListedBuild, *, dated: bool) -> _Placed:
     date = None if listed.date is None else datetime.fromtimestamp(listed.date, UTC)
     build = Build("", listed.version, "", "", date)

@@ -45,10 +45,11 @@ def _listed(line: str, started: str) -> Iterator[tuple[Place, Stretch]]:
     """The listings of a record, each once."""
     seen: set[int] = set()
     try:
-        for number, about in enumerate(json.loads(line)["about"]):
+        opened = json.loads(line)
+        for number, about in enumerate(opened["about"]):
             if about["listing"] is not None and about["listing"] not in seen:
                 seen.add(about["listing"])
-                yield place_of(about), stretch_of(line, number, started)
+                yield place_of(about), stretch_of(opened, number, started)
     except UNREADABLE:
         return
 
@@ -58,15 +59,14 @@ def place_of(about: Mapping[str, Any]) -> Place:
     return Place(**{name: str(about[name]) for name in Place.__slots__})
 
 
-def about_of(line: str, place: int) -> dict[str, Any]:
+def about_of(opened: Mapping[str, Any], place: int) -> dict[str, Any]:
     """Where the question at a place of a record was asked, from its first line. Raises `UNREADABLE`."""
-    found: dict[str, Any] = json.loads(line)["about"][place]
+    found: dict[str, Any] = opened["about"][place]
     return found
 
 
-def stretch_of(line: str, place: int, started: str) -> Stretch:
+def stretch_of(opened: Mapping[str, Any], place: int, started: str) -> Stretch:
     """The builds that it had listed. Raises `UNREADABLE`."""
-    opened = json.loads(line)
     about = opened["about"][place]
     listing, versions = opened["listings"][about["listing"]], opened["questions"][place]["builds"]
     builds = zip(versions, listing["dates"], listing["files"], strict=True)

@@ -64,7 +64,7 @@ def narrowed(asker: Asker, queries: Sequence[Query]) -> dict[Query, tuple[Standi
 def is_asked(record: StoredRecord, query: Query) -> Mapping[str, Any] | Literal[False] | None:
     """Where a record was made that is of the very question of `query`; False: of another; None: it does not say of which."""
     try:
-        about = about_of(record.lines[0], record.place)
+        about = about_of(json.loads(record.lines[0]), record.place)
         is_it = agrees(about, query) and query.asked is not None and has_same_cases(about, query.asked)
         return about if is_it and (about["from"], about["to"]) == (query.from_, query.to) else False
     except UNREADABLE:
@@ -74,11 +74,12 @@ def is_asked(record: StoredRecord, query: Query) -> Mapping[str, Any] | Literal[
 def _read(record: StoredRecord) -> _Search | None:
     """None for a record of before, one whose builds nobody else may count, or one that cannot be read."""
     try:
-        about = about_of(record.lines[0], record.place)
+        opened = json.loads(record.lines[0])
+        about = about_of(opened, record.place)
         if about["listing"] is None:
             return None
         asking, _ = standing(record.lines)[record.place]
-        stretch = stretch_of(record.lines[0], record.place, record.started)
+        stretch = stretch_of(opened, record.place, record.started)
         stretch = _without_files(stretch, _changed(record))
         return _Search(record, about, place_of(about), stretch, asking)
     except UNREADABLE:
@@ -112,17 +113,18 @@ def _line(query: Query, own: Sequence[Stretch], place: Place, listings: Listings
     line = line_of(own, query.from_, query.to)
     if line is not None and line.is_whole:
         return line
-    more = sorted({*own, *listings.of(place)}, key=lambda one: one.listed, reverse=True)
-    return line_of(more, query.from_, query.to)
+    known = {(one.listed, one.builds[:1], len(one.builds)) for one in own}
+    others = [one for one in listings.of(place) if (one.listed, one.builds[:1], len(one.builds)) not in known]
+    return line_of(sorted([*own, *others], key=lambda one: one.listed, reverse=True), query.from_, query.to)
 
 
 def _narrowed(query: Query, place: Place, group: Sequence[_Search], line: Line) -> _Narrowed:
     asked = query.asked
     assert asked is not None
     known, replaced = _known(asked, group, line)
-    tests = tuple(case.name for case in asked.cases if not case.is_control and not case.compared)
-    controls = tuple(case.name for case in asked.cases if case.is_control)
-    question = Question(len(line.builds), tests, controls)
+    controls = tuple(dict.fromkeys(case.name for case in asked.cases if case.is_control))
+    tests = [case.name for case in asked.cases if not case.compared and case.name not in controls]
+    question = Question(len(line.builds), tuple(dict.fromkeys(tests)), controls)
     names = tuple(one.version for one in line.builds)
     newest = group[0].record
     asking = Asking(question, known, group[0].asking.policy, names)

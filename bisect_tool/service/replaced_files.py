@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -50,8 +51,9 @@ def _sides(answer: Answer) -> list[str]:
 def _replaced(opening: StoredOpening, listings: Listings) -> frozenset[str]:
     """The builds of whose versions a later search has listed another file."""
     try:
-        about = about_of(opening.line, opening.place)
-        own = stretch_of(opening.line, opening.place, opening.started) if about["listing"] is not None else None
+        opened = json.loads(opening.line)
+        about = about_of(opened, opening.place)
+        own = stretch_of(opened, opening.place, opening.started) if about["listing"] is not None else None
     except UNREADABLE:
         return frozenset()
     if own is None:

@@ -18,6 +18,7 @@ MOST_RUNS = 8  # of one repro, the newest
 MOST_LISTINGS = 6  # of one package, the newest
 MOST_LINES = 400  # of one record; a search takes some tens
 _LONGEST = 4_000_000  # characters of a line; the first one of a record has the names of all builds
+_HUGE = 64_000_000  # of that of hundreds of specs, which only one of them has to read
 _LOOKED_THROUGH = 400  # newest runs of all packages among which listings are looked for
 
 
@@ -61,7 +62,7 @@ def records_of(asker: Asker, repros: Collection[str]) -> dict[str, list[StoredRe
 def abouts_of(asker: Asker, runs: Collection[str]) -> dict[str, dict[str, Any] | None]:
     """Where each run was asked, None where its record does not say; a run without a record is not in it."""
     found: dict[str, dict[str, Any] | None] = {}
-    for run, (line,) in _lines(asker, runs, most=1).items():
+    for run, (line,) in _lines(asker, runs, most=1, longest=_HUGE).items():
         try:
             about = json.loads(line).get("about")
             about = about[0] if isinstance(about, list) else about
@@ -125,12 +126,12 @@ def _shared(line: str) -> tuple[str, int] | None:
     return str(told["same as"]), int(told.get("place", -1))
 
 
-def _lines(asker: Asker, runs: Collection[str], *, most: int) -> dict[str, list[str]]:
+def _lines(asker: Asker, runs: Collection[str], *, most: int, longest: int = _LONGEST) -> dict[str, list[str]]:
     """The first lines of each record; of one with a huge line, because hundreds of specs share it, none."""
     found: dict[str, list[str]] = defaultdict(list)
     for values in in_parts_of(sorted(set(runs))):
         sql = (
-            f"SELECT run, number, CASE WHEN length(line) <= {_LONGEST:d} THEN line END FROM decisions "  # noqa: S608  names of ours
+            f"SELECT run, number, CASE WHEN length(line) <= {longest:d} THEN line END FROM decisions "  # noqa: S608  names of ours
             f"WHERE run IN ({names_of(values)}) AND number < {most:d} ORDER BY run, number"
         )
         for run, number, line in asker.ask(sql, values):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 LONGEST = 100  # characters of a word; longer ones are generated, and nobody asks for them
 MOST = 300  # words of one failure
@@ -44,7 +45,12 @@ def names_in(text: str) -> list[str]:
     return [form for form in dict.fromkeys(forms) if 0 < len(form) <= LONGEST and form not in _COMMON]
 
 
-def _forms(name: str) -> Iterator[str]:
+@lru_cache(maxsize=4096)  # what tracebacks name is mostly the same
+def _forms(name: str) -> tuple[str, ...]:
+    return tuple(_each_form(name))
+
+
+def _each_form(name: str) -> Iterator[str]:
     parts = name.split(".")[:_DEEPEST]
     if len(parts) > 1:
         forms = [".".join(parts[at:]) for at in range(len(parts) - 1)]

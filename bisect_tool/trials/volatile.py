@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 LONGEST = 8_192  # characters that are looked at: a signature needs one line or two
 _SOURCE = r"(?:pyx|pyi|py|cpp|cxx|cc|cuh|cu|c|hpp|hxx|h|inl|ptx|ttgir|ttir|llir)"
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*+[A-Za-z]|\x1b\][^\x07\x1b]*+(?:\x07|\x1b\\)?")
 _SPACE = re.compile(r"\s++")
+_DIGIT = re.compile(r"\d")
 _PLACE = re.compile(
     r"(?<![^\s\"'()\[\]<>=:,])[^\s\"'()\[\]<>=:,]*/(?:site-packages|trials/[^/\s]+/repro|environments/[^/\s]+/venv)/"
 )
@@ -25,17 +26,38 @@ _NUMBER = r"(?<![\w.#])[-+]?(?:\d[\d_]*+(?:\.\d++)?|\.\d++)(?:e[-+]?\d++)?"
 _PASSES = 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Volatile:
-    """One row: what is replaced, by what (a text, or a function of the match), and why it tells nothing."""
+    """One row: what is replaced, by what (a text, or a function of the match), and why it tells nothing.
 
-    pattern: re.Pattern[str]
+    A text in which the row finds anything holds one of `needs` (where there are any), and a digit with `digit`: looking for
+    these is much faster, and what is never needed is not even compiled.
+    """
+
+    text: str
     replacement: str | Callable[[re.Match[str]], str]
     why: str
+    needs: tuple[str, ...] = ()
+    digit: bool = False
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """What is replaced."""
+        return re.compile(self.text)
+
+    def may_be_in(self, text: str, *, digit: bool) -> bool:
+        """Whether the row may find something in `text`, which has a `digit` or none."""
+        return (digit or not self.digit) and (not self.needs or any(one in text for one in self.needs))
 
 
-def _row(pattern: str, replacement: str | Callable[[re.Match[str]], str], why: str) -> Volatile:
-    return Volatile(re.compile(pattern), replacement, why)
+def _row(
+    text: str,
+    replacement: str | Callable[[re.Match[str]], str],
+    why: str,
+    *needs: str,
+    digit: bool = False,
+) -> Volatile:
+    return Volatile(text, replacement, why, needs, digit)
 
 
 def without_places(text: str) -> str:
@@ -59,65 +81,121 @@ def _name_of_path(match: re.Match[str]) -> str:
 
 
 VOLATILE: tuple[Volatile, ...] = (
-    _row("[\u2018\u2019`\u00b4]", "'", "gcc quotes by the language of the machine; torch adds and drops backticks"),
-    _row("[\u201c\u201d]", '"', "the same"),
-    _row(r"\b[a-z]++://[^\s'\"<>)]++", "<url>", "links into the documentation carry the release"),
-    _row(r" at 0x[0-9a-fA-F]++", "", "where an object lies in memory, as in <foo.Bar object at 0x7f3a>"),
-    _row(r"\b0x[0-9a-fA-F]++", "#", "an address"),
-    _row(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?(?:[.,]\d++)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)", "<time>", "a date"),
-    _row(r"(?<![\w:.])\d{1,2}:\d\d:\d\d(?:[.,]\d++)?(?!\w)", "<time>", "a time of day or a duration"),
-    _row(r"\b([A-Z]\w*?)Backward\d*+\b", r"\1", "nodes of autograd: ExpBackward0 until 2.10, Exp from 2.11"),
+    _row(
+        "[\u2018\u2019`\u00b4]",
+        "'",
+        "gcc quotes by the language of the machine; torch adds and drops backticks",
+        "\u2018",
+        "\u2019",
+        "`",
+        "\u00b4",
+    ),
+    _row("[\u201c\u201d]", '"', "the same", "\u201c", "\u201d"),
+    _row(r"\b[a-z]++://[^\s'\"<>)]++", "<url>", "links into the documentation carry the release", "://"),
+    _row(r" at 0x[0-9a-fA-F]++", "", "where an object lies in memory, as in <foo.Bar object at 0x7f3a>", " at 0x"),
+    _row(r"\b0x[0-9a-fA-F]++", "#", "an address", "0x"),
+    _row(
+        r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?(?:[.,]\d++)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)",
+        "<time>",
+        "a date",
+        "-",
+        digit=True,
+    ),
+    _row(r"(?<![\w:.])\d{1,2}:\d\d:\d\d(?:[.,]\d++)?(?!\w)", "<time>", "a time of day or a duration", ":", digit=True),
+    _row(
+        r"\b([A-Z]\w*?)Backward\d*+\b", r"\1", "nodes of autograd: ExpBackward0 until 2.10, Exp from 2.11", "Backward"
+    ),
     _row(
         r"""[\[({](?:(['"])(?:(?!\1).){0,99}+\1, ?){3,}+[^\])}]{0,99}+[\])}]?""",
         "<names>",
         "an enumeration of all that is known (options, backends) grows from release to release",
+        "'",
+        '"',
     ),
     _row(
         r"(?<![\w/.~+-])[\w.~+-]*+(?:/[\w.~+@=-]++)++",
         _name_of_path,
         "folders differ by machine, environment and build; the name of a source file tells where",
+        "/",
     ),
-    _row(rf"(\.{_SOURCE}\b['\"]?|<generated>):\d++(?::\d++)?(?!\w)", r"\1", "line and column after the name of a file"),
-    _row(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<hash>", "a UUID"),
+    _row(
+        rf"(\.{_SOURCE}\b['\"]?|<generated>):\d++(?::\d++)?(?!\w)",
+        r"\1",
+        "line and column after the name of a file",
+        ":",
+        digit=True,
+    ),
+    _row(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<hash>", "a UUID", "-"),
     _row(r"\bc[a-z2-7]{51}(?:\.[a-z]\w*+)*+(?::\d++)*+(?!\w)", "<generated>", "a file of Inductor without its folder"),
-    _row(r"\b(?=[a-z]*+\d)[a-z0-9]{26,}+\b", "<hash>", "Inductor names files and modules by a hash in base 32"),
+    _row(
+        r"\b(?=[a-z]*+\d)[a-z0-9]{26,}+\b",
+        "<hash>",
+        "Inductor names files and modules by a hash in base 32",
+        digit=True,
+    ),
     _row(
         r"(?<![\w.])(?=[a-f]*+\d)(?=\d*+[a-f])[0-9a-f]{7,}+\b(?![-+.]\d)",
         "<hash>",
         "a revision or another hexadecimal hash",
+        digit=True,
     ),
-    _row(r"\btmp[a-z0-9_]{8}\b", "<temporary>", "how Python's tempfile names things"),
-    _row(r"(?<!\w)v?\d++(?:\.\d++){2,}+[\w.+-]*+", "#", "a version: torch puts its own into messages"),
-    _row(r"\b__compiled_fn_\w++", "__compiled_fn", "numbered in the order of compilation"),
-    _row(r"\btorch_dynamo_resume_in_(\w+?)_at_\d++\b", r"resume_in_\1", "Dynamo puts a line number in"),
+    _row(r"\btmp[a-z0-9_]{8}\b", "<temporary>", "how Python's tempfile names things", "tmp"),
+    _row(r"(?<!\w)v?\d++(?:\.\d++){2,}+[\w.+-]*+", "#", "a version: torch puts its own into messages", ".", digit=True),
+    _row(r"\b__compiled_fn_\w++", "__compiled_fn", "numbered in the order of compilation", "__compiled_fn_"),
+    _row(
+        r"\btorch_dynamo_resume_in_(\w+?)_at_\d++\b",
+        r"resume_in_\1",
+        "Dynamo puts a line number in",
+        "torch_dynamo_resume_in_",
+        digit=True,
+    ),
     _row(
         r"\b(?:sm|compute)_\d++[af]?\b(?:[ ,]++(?:sm|compute)_\d++[af]?\b)++",
         "<architectures>",
         "all that a build knows, which grows from release to release",
+        "sm_",
+        "compute_",
+        digit=True,
     ),
-    _row(r"<eval_with_key>\.\d++", "<eval_with_key>", "FX numbers the code that it makes"),
     _row(
-        r"\b(?:triton|cpp|cuda|mps)(?:_[a-z]{2,9})?_fused_\w++", "<kernel>", "named after what was fused, and numbered"
+        r"<eval_with_key>\.\d++", "<eval_with_key>", "FX numbers the code that it makes", "<eval_with_key>.", digit=True
     ),
-    _row(r"\b(\w*?graph(?:_module)?)_?\d++\b", r"\1#", "subgraphs are numbered"),
-    _row(r"%([A-Za-z_]\w*?)_?\d++\b", r"%\1", "nodes of a graph are numbered"),
-    _row(r"\b(primals|tangents|arg|getitem)_?\d++(?:_\d++)?\b", r"\1#", "inputs of a graph are numbered"),
-    _row(r"\b(buf|op|tmp|_frozen_param|_tensor_constant)\d++\b", r"\1#", "buffers are numbered"),
-    _row(r"\b(s|u|zf|zuf|ps|ks)\d++\b", r"\1#", "symbolic sizes are numbered"),
-    _row(r"\btensor\([^()]*+\)", "tensor(#)", "values, and how they are printed"),
-    _row(r"(?<![\w.])\d++(?:x\d++)++(?!\w)", "#", "a shape, as in 3x4"),
+    _row(
+        r"\b(?:triton|cpp|cuda|mps)(?:_[a-z]{2,9})?_fused_\w++",
+        "<kernel>",
+        "named after what was fused, and numbered",
+        "_fused_",
+    ),
+    _row(r"\b(\w*?graph(?:_module)?)_?\d++\b", r"\1#", "subgraphs are numbered", "graph", digit=True),
+    _row(r"%([A-Za-z_]\w*?)_?\d++\b", r"%\1", "nodes of a graph are numbered", "%", digit=True),
+    _row(
+        r"\b(primals|tangents|arg|getitem)_?\d++(?:_\d++)?\b",
+        r"\1#",
+        "inputs of a graph are numbered",
+        "primals",
+        "tangents",
+        "arg",
+        "getitem",
+        digit=True,
+    ),
+    _row(r"\b(buf|op|tmp|_frozen_param|_tensor_constant)\d++\b", r"\1#", "buffers are numbered", digit=True),
+    _row(r"\b(s|u|zf|zuf|ps|ks)\d++\b", r"\1#", "symbolic sizes are numbered", digit=True),
+    _row(r"\btensor\([^()]*+\)", "tensor(#)", "values, and how they are printed", "tensor("),
+    _row(r"(?<![\w.])\d++(?:x\d++)++(?!\w)", "#", "a shape, as in 3x4", "x", digit=True),
     _row(
         rf"{_NUMBER} ?(?:[nuµm]?s|secs?|seconds?|min|minutes?|hours?|bytes|[KMGT]i?B|B)\b",
         "#",
         "durations and sizes, whose unit depends on their value",
+        digit=True,
     ),
     _row(
         rf"{_NUMBER}(?:[uU]?[lL]{{1,2}})?(?!\w)",
         "#",
         "numbers standing alone: values, indices, shapes, process ids; not those inside words",
+        digit=True,
     ),
-    _row(r"\[ ?#(?: ?, ?#)*+,? ?\]", "[#]", "a shape of any rank"),
-    _row(r"\( ?#(?: ?, ?#)*+,? ?\)", "(#)", "the same"),
+    _row(r"\[ ?#(?: ?, ?#)*+,? ?\]", "[#]", "a shape of any rank", "#"),
+    _row(r"\( ?#(?: ?, ?#)*+,? ?\)", "(#)", "the same", "#"),
 )
 
 
@@ -132,8 +210,10 @@ def settle(text: str) -> str:
     settled = _fold(without_escapes(text[:LONGEST]))
     for _ in range(_PASSES):  # a replacement may leave something for a row above it, seldom, and never for long
         before = settled
+        digit = _DIGIT.search(settled) is not None  # no row puts one in
         for row in VOLATILE:
-            settled = row.pattern.sub(row.replacement, settled)
+            if row.may_be_in(settled, digit=digit):
+                settled = row.pattern.sub(row.replacement, settled)
         settled = _fold(settled)
         if settled == before:
             break

@@ -164,3 +164,15 @@ def test_made_up_file_names(path: str, expected: bool) -> None:  # noqa: FBT001 
 )  # fmt: skip
 def test_of_the_places_of_this_machine_nothing_is_shown(text: str, left: str) -> None:
     assert without_places(text) == left
+
+
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_a_row_that_is_passed_over_would_find_nothing(text: str) -> None:
+    digit = any(one.isdigit() for one in text)
+    for row in VOLATILE:
+        assert row.may_be_in(text, digit=digit) or row.pattern.search(text) is None
+        text = row.pattern.sub(row.replacement, text)
+
+
+def test_digits_of_other_scripts_are_digits() -> None:
+    assert settle("expected \u0663, got \u0967\u0968") == settle("expected 3, got 12") == "expected #, got #"
