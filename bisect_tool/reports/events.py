@@ -156,10 +156,14 @@ class CalledOff:
 
 @dataclass(frozen=True, slots=True)
 class SlotLost:
-    """The device of a slot is lost: it does nothing more, and its work goes to the others."""
+    """The device of a slot is lost: it does nothing more, and its work goes to the others.
+
+    `rests`: there is no room where it is, and it is tried again later.
+    """
 
     slot: str
     reason: str
+    rests: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,8 @@ def _words_of_run(event: events.OfRun) -> str | None:
         case events.CalledOff():
             return f"{event.build}: called off: a newer result has answered it"
         case events.SlotLost():
-            return f"slot {event.slot} is lost, its work goes to the others: {event.reason}"
+            what = "has no room and is tried again later" if event.rests else "is lost"
+            return f"slot {event.slot} {what}, its work goes to the others: {event.reason}"
         case events.MadeAhead():
             return f"{event.build}: made ahead of need in {format_duration(event.seconds)}" if event.is_ready else None
         case events.RunFinished():

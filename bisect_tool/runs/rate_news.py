@@ -84,7 +84,7 @@ def stands(session: Session, failure: FailureAnswer) -> events.RatesStudied:
 
 def _stands(evidence: Evidence, terms: Terms, studies: tuple[Study, ...]) -> Iterator[StudyStand]:
     for study in studies:
-        spread = dict(chances(evidence, study))
+        spread = dict(chances(study))
         places = range(study.low + 1, study.high + 1) if spread else ()
         left = remaining(evidence, terms, study)
         stand = StudyStand(

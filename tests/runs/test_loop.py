@@ -14,7 +14,7 @@ from sqlalchemy import delete
 
 from bisect_tool.errors import DiskFull, MachineFault
 from bisect_tool.reports import events
-from bisect_tool.runs.executors import Arrival, Ended, RunTrial
+from bisect_tool.runs.executors import Arrival, Ended, Job, OpenEnvironment, RunTrial, Told
 from bisect_tool.runs.judging import as_values
 from bisect_tool.runs.session import Session
 from bisect_tool.search.record import replayed
@@ -106,6 +106,40 @@ def test_most_environments_of_one_slot_are_there_when_they_are_needed(results: R
     installed = made.go()[0].installed
     assert len(set(made.executor.was_ahead)) >= len(installed) - 3
     assert len(made.executor.prepared) <= 2 * len(installed)
+
+
+class OneByOne(ScriptedExecutor):
+    """Its news come one by one; notes what each slot is at when something is made ahead."""
+
+    def __init__(self, *words: Any, **more: Any) -> None:
+        super().__init__(*words, **more)
+        self.left: list[Arrival] = []
+        self.at = ""
+        self.prepared_at: list[str] = []
+
+    def start(self, slot: int, job: Job) -> None:
+        self.at = type(job).__name__
+        super().start(slot, job)
+
+    def prepare(self, job: OpenEnvironment, size: int | None) -> None:
+        self.prepared_at.append(self.at)
+        super().prepare(job, size)
+
+    def arrivals(self, timeout: float | None = None) -> list[Arrival]:
+        if timeout == 0:
+            return []
+        self.left = self.left or super().arrivals(timeout)
+        if isinstance(self.left[0], Told):
+            self.at = type(self.left[0].news).__name__
+        return [self.left.pop(0)]
+
+
+def test_what_comes_next_is_fetched_as_soon_as_all_is_here_for_the_slot(results: Results) -> None:
+    executor = OneByOne(ONE, 1, random.Random(1))
+    path = results.address.path
+    assert path is not None
+    Run([ONE], path.parent, results, executor, ahead=2).go()
+    assert set(executor.prepared_at) == {"Checking"}
 
 
 def test_a_build_that_cannot_be_installed_is_found_by_whoever_comes_first(results: Results) -> None:
@@ -207,6 +241,41 @@ def test_a_disk_with_room_for_one_environment_leaves_one_slot_and_nothing_ahead(
 def test_a_disk_without_any_room_stops_the_run(results: Results) -> None:
     with pytest.raises(DiskFull):
         run(results, [ONE], 2, 1, room=0).go()
+
+
+def test_a_slot_without_room_gives_its_work_back_and_is_tried_again_later(results: Results) -> None:
+    made = run(results, [ONE], 2, 1, full={0: {1, 2}}, rest=3)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert [(event.slot, event.rests) for event in made.told if isinstance(event, events.SlotLost)] == [
+        ("s0", True)
+    ] * 2
+    assert made.executor.openings.count(0) > 2
+    assert all(stored == again for stored, again in replayed(results.decisions("run-0")))
+
+
+def test_a_slot_that_never_has_room_costs_the_run_nothing(results: Results) -> None:
+    made = run(results, [ONE], 2, 1, full={0: set(range(1, 99))}, ahead=2)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert made.executor.openings.count(0) == 1
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_a_slot_that_had_no_room_earlier_takes_over_when_the_others_have_none(results: Results, ahead: int) -> None:
+    made = run(results, [ONE], 2, 1, full={0: {1}, 1: set(range(3, 99))}, ahead=ahead)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert made.executor.openings.count(0) > 2
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3])
+def test_when_no_slot_has_room_the_run_stops_with_that(results: Results, slots: int) -> None:
+    full = {slot: set(range(1 if slot else 3, 99)) for slot in range(slots)}
+    made = run(results, [ONE], slots, 1, full=full)
+    with pytest.raises(DiskFull, match="no space is left on node-"):
+        made.go()
+    assert made.executor.is_closed
+    assert made.executor.ran
+    # Each was tried once more after the last that went well, and none for ever.
+    assert len(made.executor.openings) <= 3 + 2 * slots
 
 
 class TwoAtOnce(ScriptedExecutor):
