@@ -16,7 +16,7 @@ def test_a_server_is_killed_while_it_works_and_while_it_talks() -> None:
     with soak_in(random.Random(0), SECONDS, postgres=False) as soak:
         soak.add_server()
         for first in (1, 2):
-            soak.ask(first)
+            soak.ask(first, over_http=first == 1)
         for moment in MOMENTS:
             assert replace(soak.killer, children=0.0, patience=SECONDS).kill(moment), moment
             soak.pass_time()
@@ -26,4 +26,7 @@ def test_a_server_is_killed_while_it_works_and_while_it_talks() -> None:
         soak.check({})
         said = soak.summary()
         assert (said["kills"], said["questions"], said["comments"]) == ({"server": 3}, 2, 2)
-        assert said["of them repeated"] in {1, 2}  # that of the last kill; and one that was on its way at the one before
+        assert said["of them repeated"] in {
+            1,
+            2,
+        }  # that of the last kill; and one that was on its way at the one before
