@@ -22,6 +22,7 @@ from tests.soak.stage import Soak, soak_in
 
 SERVERS, WORKERS = 2, 2
 BACKLOG = 7  # jobs that are open at a time
+QUIET = 900.0  # seconds until everything is answered and told: what is sent when a server dies waits for 180 alone
 PAUSE = 3.0  # seconds between two kills at most, beside the time that the moment of each takes to come
 
 
@@ -29,19 +30,19 @@ def main() -> None:
     """Kill until it is enough, and say what was seen."""
     parser = argparse.ArgumentParser(description="Kill servers and workers of the service at random moments.")
     parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--seconds", type=float, default=1500.0, help="when it gives up")
+    parser.add_argument("--seconds", type=float, default=900.0, help="when it stops to kill, at the latest")
     parser.add_argument("--burst", type=int, default=0, help="instead: so many submissions at once")
     parser.add_argument("--postgres", action="store_true", help="on PostgreSQL instead of SQLite")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="a file for the summary, as JSON")
     chosen = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that nothing is left running then, too
-    with soak_in(random.Random(chosen.seed), chosen.seconds, postgres=chosen.postgres) as soak:
+    with soak_in(random.Random(chosen.seed), chosen.seconds + QUIET, postgres=chosen.postgres) as soak:
         if chosen.burst:
             print(burst(soak, chosen.burst))
             return
         loads = os.getloadavg()
-        found = killing(soak, chosen.kills)
+        found = killing(soak, chosen.kills, time.monotonic() + chosen.seconds)
         found |= {"store": "postgresql" if chosen.postgres else "sqlite", "seed": chosen.seed}
         found |= {"load before": round(loads[1], 1), "load after": round(os.getloadavg()[1], 1)}
     text = json.dumps(found, indent=1)
@@ -50,8 +51,11 @@ def main() -> None:
         chosen.out.write_text(text)
 
 
-def killing(soak: Soak, most: int) -> dict[str, object]:
-    """Ask on and on while processes are killed; then let them come to an end, and look at everything."""
+def killing(soak: Soak, most: int, until: float) -> dict[str, object]:
+    """Ask on and on while processes are killed; then let them come to an end, and look at everything.
+
+    There are `most` kills, or as many as come up to `until` by the monotonic clock.
+    """
     began = time.monotonic()
     usual = soak.usual()
     for _ in range(SERVERS):
@@ -60,9 +64,9 @@ def killing(soak: Soak, most: int) -> dict[str, object]:
         soak.crowd.add_worker()
     started, show = time.monotonic(), _shown(soak, most)
     for moment in soak.moments():
-        if soak.crowd.kills >= most:
+        if soak.crowd.kills >= most or time.monotonic() > until:
             break
-        if soak.crowd.kills >= most / 2:
+        if soak.crowd.kills >= most / 2 or time.monotonic() > (started + until) / 2:
             soak.second_half()
         soak.fill(BACKLOG)
         soak.break_github(0.1)

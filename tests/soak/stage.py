@@ -36,7 +36,8 @@ from tests.soak.heard import Others
 from tests.soak.moments import Killer, Moment, moments
 from tests.soak.toys import BUILDS, LAST, Asked, publish, publish_fix, question
 
-LEASE = 8  # seconds
+LEASE = 10  # seconds
+HTTP = 4  # of so many questions one is asked over HTTP
 ASKER = Asker("soak")
 HOST = "127.0.0.1"  # that of the web pages of the fake GitHub
 EDITED = 4  # of so many watched questions somebody edits the comment of one
@@ -75,7 +76,7 @@ class Soak:
     @property
     def killer(self) -> Killer:
         """Who kills."""
-        return Killer(self.crowd, self.database, self.others, self.chance, lambda heard: self.ask(heard=heard))
+        return Killer(self.crowd, self.database, self.others, self.chance, self._ask_over_http)
 
     def moments(self) -> Iterator[Moment]:
         """When somebody is killed."""
@@ -85,13 +86,14 @@ class Soak:
         """Start a server that talks."""
         self.crowd.add_server(free_port())
 
-    def ask(self, first: int | None = None, heard: Callable[[int], None] = lambda _pid: None) -> str:
-        """Ask a new question: of a server, where there is one; `heard` is told its pid."""
+    def ask(
+        self, first: int | None = None, heard: Callable[[int], None] = lambda _pid: None, *, over_http: bool = False
+    ) -> str:
+        """Ask a new question: of a server, which `heard` is told the pid of, or as one does that nobody kills."""
         about = Asked(self.chance.randrange(1, BUILDS) if first is None else first, len(self.asked) + 1)
         self.others.open_issue(about.issue)
         submission = question(len(self.asked), about.first, HOST, to=LAST if self.is_fixed else None)
-        has_server = bool(self.crowd.servers)
-        number = self._submit(submission, heard) if has_server else self.questions.submit(submission, ASKER).question.id
+        number = self._submit(submission, heard) if over_http else self.questions.submit(submission, ASKER).question.id
         self.asked[number] = about
         return number
 
@@ -112,12 +114,12 @@ class Soak:
             self.to_watch = [number for number in [*self.asked][BUILDS - 1 :] if self.chance.randrange(3) == 0]
 
     def fill(self, backlog: int) -> None:
-        """Have so many jobs open."""
-        while self.database.read(count_open) < backlog:
+        """Have about so many jobs open: what is answered meanwhile is not made up for, so that this comes to an end."""
+        for _ in range(backlog - self.database.read(count_open)):
             if self.to_watch:
                 self.watch(self.to_watch.pop())
             else:
-                self.ask()
+                self.ask(over_http=self.chance.randrange(HTTP) == 0)
 
     def break_github(self, rate: float) -> None:
         """With this probability the next request of some kind to GitHub goes wrong."""
@@ -223,6 +225,9 @@ class Soak:
         ends = episode["appeared"]["last_without"], episode["appeared"]["first_with"], episode["fixed"]["first_without"]
         assert ends == (f"1.{about.first - 1}", f"1.{about.first}", f"1.{BUILDS}" if about.is_watched else None), number
         assert [job.state for job in self.questions.jobs(number)] == [JobState.DONE] * (2 if about.is_watched else 1)
+
+    def _ask_over_http(self, heard: Callable[[int], None]) -> None:
+        self.ask(heard=heard, over_http=True)
 
     def _submit(self, asked: Submission, heard: Callable[[int], None]) -> str:
         """Ask a server, again and again while they are dead."""

@@ -16,7 +16,7 @@ def test_a_server_is_killed_while_it_works_and_while_it_talks() -> None:
     with soak_in(random.Random(0), SECONDS, postgres=False) as soak:
         soak.add_server()
         for first in (1, 2):
-            soak.ask(first)
+            soak.ask(first, over_http=first == 1)
         for moment in MOMENTS:
             assert replace(soak.killer, children=0.0, patience=SECONDS).kill(moment), moment
             soak.pass_time()
