@@ -128,7 +128,13 @@ def _words(event: events.Event) -> str | None:
             return event.text
         case events.MachineTrouble():
             return f"attempt {event.attempt} of {event.of} failed and is made again: {event.text}"
-        case events.TrialStarted() | events.StateKnown() | events.Checking() | events.MakingAhead():
+        case (
+            events.TrialStarted()
+            | events.StateKnown()
+            | events.RatesStudied()
+            | events.Checking()
+            | events.MakingAhead()
+        ):
             return None
         case _:
             return _words_of_run(event)

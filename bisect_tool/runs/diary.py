@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from bisect_tool import __version__
 from bisect_tool.reports import events
+from bisect_tool.runs.record_places import places
 from bisect_tool.runs.session import Session
 from bisect_tool.search import record
 from bisect_tool.search.abreast import Decision, Under
@@ -71,6 +72,10 @@ class Diary:
         builds = [[build.version for build in session.asked.builds] for session in self.sessions]
         self._opening = record.opening(askings, builds, __version__)
         if self.runs:
-            self.results.add_decision(self.runs[0], 0, record.text_of(self._opening))
-            same = record.text_of({"same as": self.runs[0]})
-            self.results.add_to_decisions(dict.fromkeys(self.runs[1:], same), 0)
+            where = places([session.asked for session in self.sessions])
+            self.results.add_decision(self.runs[0], 0, record.text_of({**self._opening, **where}))
+            others = {
+                run: record.text_of({"same as": self.runs[0], "place": place, "about": where["about"][place]})
+                for place, run in enumerate(self.runs)
+            }
+            self.results.add_to_decisions({run: others[run] for run in self.runs[1:]}, 0)

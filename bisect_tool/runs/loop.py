@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from bisect_tool.environments.cache_folder import CacheFolder
-from bisect_tool.environments.environment import Waiting
+from bisect_tool.environments.environment import Checking, Waiting
 from bisect_tool.environments.uv import Download
 from bisect_tool.errors import BisectError, DiskFull, MachineFault
 from bisect_tool.reports import events
@@ -77,9 +77,11 @@ class _Course:
         return self.session.asked.builds[self.number].version
 
     @property
-    def is_making(self) -> bool:
-        """Whether it waits for its environment, or for the turn to make it."""
-        return isinstance(self.job, OpenEnvironment) or (isinstance(self.job, HoldLock) and self.job.turn is not None)
+    def is_fetching(self) -> bool:
+        """Whether it waits for its environment, or for the turn to make it, and that is not just being proven."""
+        if isinstance(self.job, OpenEnvironment):
+            return not self.service.work.is_proven_now
+        return isinstance(self.job, HoldLock) and self.job.turn is not None
 
 
 @dataclass(slots=True)
@@ -380,6 +382,7 @@ class Loop:
                 self._ended(arrival)
             case AheadTold():
                 self.ahead.told(arrival)
+                self._may_look = self._may_look or isinstance(arrival.step, Checking)
             case AheadEnded():
                 self.ahead.ended(arrival)
                 self._start_again()
@@ -427,16 +430,20 @@ class Loop:
             self._again.clear()
 
     def _look_ahead(self) -> None:
-        """Make what comes next, as soon as some slot runs a trial; before that the network is for what is needed now."""
-        if self.ahead.most and any(not course.is_making for course in self._courses.values()):
+        """Make what comes next, as soon as all is here for some slot; before that the network is for what is needed now."""
+        if self.ahead.most and not all(self._is_fetching(course) for course in self._courses.values()):
             askings = [self._asking(session) for session in self.sessions]
             self.ahead.look(askings, self._under, _steps_left(askings))
+
+    def _is_fetching(self, course: _Course) -> bool:
+        return course.is_fetching and not self.ahead.proves(course.under.environment)
 
     def _told(self, slot: int, course: _Course, news: News, at: float) -> None:
         if not isinstance(news, WaitingForLock | GpuNews):
             # Waiting for the first environment is waiting, too.
             step = Waiting() if isinstance(news, WaitingForFirst) else news
             self.ledger.stretches += course.service.work.take(step, at)
+        self._may_look = self._may_look or isinstance(news, Checking)
         if isinstance(news, Download) and not news.done and not news.here:
             self.ahead.allowance.announced(news.size)
         is_ours = self.ahead.makes(course.under.environment)

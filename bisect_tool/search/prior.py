@@ -45,7 +45,12 @@ EVENLY = Prior()
 
 def prior_of(question: Question) -> Prior:
     """The prior of a question. Raises `ValueError` for weights that are not finite numbers, 0 or more."""
-    return EVENLY if question.weights is None else _weighted(question.weights)
+    return prior_from(question.weights)
+
+
+def prior_from(weights: tuple[float, ...] | None) -> Prior:
+    """The prior of weights, one for each build. Raises `ValueError` for those that are not finite numbers, 0 or more."""
+    return EVENLY if weights is None else _weighted(weights)
 
 
 @lru_cache(maxsize=64)

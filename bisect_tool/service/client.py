@@ -37,6 +37,8 @@ class Told:
 class Client:
     """A server at `address`, without a slash at the end. `sleep` waits for seconds, `tell` hears why.
 
+    `pauses` are the seconds before each further try of a request that got no answer.
+
     Every method raises `ServerUnreachable` and `ServerRefused`, and the error that the server tells of, such as `SpecError`.
     """
 
@@ -45,6 +47,7 @@ class Client:
     sleep: Callable[[float], None] = time.sleep
     tell: Callable[[str], None] = lambda _line: None
     session: requests.Session = field(default_factory=requests.Session, repr=False)
+    pauses: Sequence[float] = PAUSES
 
     def __post_init__(self) -> None:
         self.session.headers["User-Agent"] = f"bisect/{__version__}"
@@ -95,7 +98,7 @@ class Client:
 
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
         """An answer; a request that got none is made again. Every request of this client may be made twice."""
-        for pause in (*PAUSES, None):
+        for pause in (*self.pauses, None):
             try:
                 response = self._send(method, path, json=body)
             except ServerUnreachable as error:

@@ -50,11 +50,38 @@ class Found(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class AskedCase:
+    """A case of a spec: `digest` is over its arguments, variables and time limit. `compared`: its numbers are compared."""
+
+    name: str
+    digest: str
+    is_control: bool = False
+    compared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSpec:
+    """What verdicts must agree with to be about the same spec, besides the repro: `bisect when SPEC` computes it.
+
+    `beside` is the digest of what is installed beside a build, `naming` that of the names of failures. `devices` are `cpu` and
+    `cuda`; `python` is a version such as `3.12`, None: any one that is said with the answer.
+    """
+
+    cases: tuple[AskedCase, ...]
+    beside: str
+    naming: str
+    variant: str = "auto"
+    devices: tuple[str, ...] = ("cuda", "cpu")
+    python: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """One question "when did this regress?".
 
     `text` is what was pasted, a name, the address of an issue, or the digest of a repro with the rest of its `spec`. `package`
-    and `device` (kind of device, `cpu`) leave out what is about others. `label` is what the finding calls the query.
+    and `device` (kind of device, `cpu`) leave out what is about others. `label` is what the finding calls the query. With
+    `asked` a range that nobody asked for is answered as far as the verdicts of other questions go.
     """
 
     text: str
@@ -66,6 +93,7 @@ class Query:
     to: str | None = None
     most: int = 5
     label: str = ""
+    asked: AskedSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +180,7 @@ class Answer:
 class Change:
     """Between which builds a failure of a case changes, as far as trials tell; `left` builds between were not tried yet.
 
+    `left` is None where no listing is known that reaches from one to the other: then there may be any number.
     `appeared`: from the build before to the build after the failure comes, else it goes. `verified`: both sides were run again.
     """
 
@@ -161,17 +190,19 @@ class Change:
     appeared: bool
     before: str
     after: str
-    left: int
+    left: int | None
     untestable: int
     verified: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What trials tell of a question that was begun and not answered.
+    """What trials tell of a question that was begun and not answered; `is_begun` false: that nobody asked, from others' trials.
 
-    `tried` of `builds` builds have a state; about `steps_left` more are to be installed for the answer. `counts` says how many
-    builds are in each state, by case.
+    `tried` of `builds` builds have a state; about `steps_left` more are to be installed for the answer, None where not all
+    builds are known. `counts` says how many builds are in each state, by case. `channel`, `device` and `python` are where the
+    trials ran, `listed` when the builds were listed, empty where that is not known. `notes` are sentences: what is not known,
+    and on which builds trials disagree.
     """
 
     run: str
@@ -182,9 +213,15 @@ class Standing:
     last: str
     builds: int
     tried: int
-    steps_left: int
+    steps_left: int | None
     changes: tuple[Change, ...]
     counts: dict[str, dict[str, int]]
+    is_begun: bool = True
+    channel: str = ""
+    device: str = ""
+    python: str = ""
+    listed: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

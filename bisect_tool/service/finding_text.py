@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from bisect_tool.reports.cleaning import clean
 from bisect_tool.service.finding import Answer, By, Change, End, Finding, Found, Match, Standing
 
 _HOW = {
@@ -20,7 +21,12 @@ _DIGITS = 12  # of a commit
 
 def render(finding: Finding, server: str = "") -> str:
     """The text, with a newline at its end; `server` is what pages are behind."""
-    return "\n".join([*_lines(finding, server), ""])
+    return "\n".join([*map(_flat, _lines(finding, server)), ""])
+
+
+def _flat(line: str) -> str:
+    """One line, whatever a title says: what a server or a report tells may hold anything."""
+    return clean(line).replace("\n", " ")
 
 
 def _lines(finding: Finding, server: str) -> Iterator[str]:
@@ -55,7 +61,7 @@ def _of_answer(answer: Answer, by: By, server: str) -> Iterator[str]:
     )
     if answer.issue:
         yield f"    issue:  {answer.issue}"
-    yield f"    more:   {server + answer.page if answer.page else answer.repeat}"
+    yield f"    more:   {server + answer.page if server and answer.page else answer.repeat}"
 
 
 def _history(answer: Answer) -> Iterator[str]:
@@ -110,19 +116,35 @@ def _build(build: str | None, date: str | None) -> str:
 
 
 def _of_standing(standing: Standing) -> Iterator[str]:
-    yield f"  begun, not answered · {standing.package} · {standing.spec}"
+    how = "begun, not answered" if standing.is_begun else "not answered for these builds; put together from other runs"
+    yield f"  {how} · {standing.package} · {standing.spec}"
     for change in standing.changes:
         yield f"    {change.title or change.failure}, case {change.case}"
         yield f"      {_change(change)}"
+    if not standing.changes:
+        yield from (
+            f"    no change seen in case {case}: {_counted(counts)}" for case, counts in standing.counts.items()
+        )
+    left = f"; about {standing.steps_left} more to install" if standing.steps_left is not None else ""
+    known = "" if standing.steps_left is not None else "known "
     yield (
-        f"    {standing.tried} of {standing.builds} builds from {standing.first} to {standing.last} have a state; "
-        f"about {standing.steps_left} more to install"
+        f"    {standing.tried} of {standing.builds} {known}builds from {standing.first} to {standing.last} have a state{left}"
     )
+    if standing.channel:
+        listed = f"; builds as listed on {standing.listed[:10]}" if standing.listed else ""
+        yield f"    {standing.channel} on {standing.device}, {standing.python}{listed}"
+    yield from (f"    {note}" for note in standing.notes)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {state}" for state, count in counts.items()) or "no build has a state"
 
 
 def _change(change: Change) -> str:
     verb = "appeared" if change.appeared else "went away"
-    left = f"{change.left} {'build' if change.left == 1 else 'builds'} left" if change.left else "neighbours"
+    left = "how many builds are left is not known: no listing of them is" if change.left is None else "neighbours"
+    if change.left:
+        left = f"{change.left} {'build' if change.left == 1 else 'builds'} left"
     more = f", {change.untestable} untestable" if change.untestable else ""
     return (
         f"{verb} between {change.before} and {change.after}, {left}{more}{'' if change.verified else ', not verified'}"

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bisect_tool.reports.cleaning import clean
-from bisect_tool.service.finding import MOST_ANSWERS, MOST_QUERIES, Answer, By, Finding, Found, Match, Query, Standing
+from bisect_tool.service.agreeing import agrees, has_same_cases, is_device
+from bisect_tool.service.finding import MOST_ANSWERS, MOST_QUERIES, Answer, By, Finding, Found, Match, Query
 from bisect_tool.service.stored_answers import answer_of
 from bisect_tool.service.weighing_words import Near, nearest
 from bisect_tool.store.found_asking import Asker, FoundRow, is_filled, postings, questions_of, rows_with
@@ -53,6 +54,10 @@ def look_up_in(asker: Asker, queries: Sequence[Query]) -> list[Finding]:
     sought = [_Sought.of(query) for query in queries]
     rows = _Rows.read(asker, sought)
     made = [_found(one, rows) for one in sought]
+    if any(one.query.asked is not None for one in sought):
+        from bisect_tool.service.replaced_files import with_replaced
+
+        made = with_replaced(asker, made)
     made = _with_standings(asker, sought, made)
     pages = questions_of(asker, (answer.run for finding in made for answer in finding.answers))
     notes = () if is_filled(asker) else (_NOT_FILLED,)
@@ -60,16 +65,16 @@ def look_up_in(asker: Asker, queries: Sequence[Query]) -> list[Finding]:
 
 
 def _with_standings(asker: Asker, sought: Sequence[_Sought], made: Sequence[Finding]) -> list[Finding]:
-    """With how far questions have come that were begun and not answered."""
-    unanswered = {one.key for one, finding in zip(sought, made, strict=True) if _is_unanswered(one, finding)}
+    """With how far questions have come that were begun and not answered, or that nobody asked for just so."""
+    unanswered = [one for one, finding in zip(sought, made, strict=True) if _is_unanswered(one, finding)]
     if not unanswered:
         return list(made)
-    from bisect_tool.service.standings import standings_of  # with the search, which other look-ups need not load
+    from bisect_tool.service.partial import partial  # with the search, which other look-ups need not load
 
-    found = standings_of(asker, unanswered)
+    found = partial(asker, [one.about_spec for one in unanswered])
     return [
-        replace(finding, found=Found.PARTLY, standing=(found[one.key],))
-        if _is_unanswered(one, finding) and one.key in found and one.is_about(found[one.key])
+        replace(finding, found=Found.PARTLY, standing=standing)
+        if _is_unanswered(one, finding) and (standing := found.get(one.about_spec, ()))
         else finding
         for one, finding in zip(sought, made, strict=True)
     ]
@@ -113,19 +118,18 @@ class _Sought:
                 return cls(query, by, key=text)
 
     @property
+    def about_spec(self) -> Query:
+        """The query about a spec, with nothing but the digest as its text."""
+        return replace(self.query, text=self.key)
+
+    @property
     def most(self) -> int:
         return max(1, min(self.query.most, MOST_ANSWERS))
-
-    def is_about(self, standing: Standing) -> bool:
-        """Whether what is known of a begun question is what was asked for; of which device it is, is not known."""
-        return self.query.device is None and self.query.package in {None, standing.package}
 
     def wants(self, row: FoundRow) -> bool:
         """Whether it is about the package and device that were asked for."""
         query = self.query
-        return (query.package is None or row.package == query.package) and (
-            query.device is None or row.device == query.device
-        )
+        return (query.package is None or row.package == query.package) and (is_device(query.device, row.device))
 
 
 def _kind_of(query: Query) -> By:
@@ -146,6 +150,7 @@ class _Rows:
     by_word: Mapping[str, list[int]]
     by_id: Mapping[int, FoundRow]
     near: Mapping[tuple[str, ...], list[Near]] = field(default_factory=dict)
+    abouts: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
 
     @classmethod
     def read(cls, asker: Asker, sought: Sequence[_Sought]) -> _Rows:
@@ -157,13 +162,31 @@ class _Rows:
         near, by_id = nearest(asker, texts, MOST_ANSWERS)
         wanted = {number for numbers in by_word.values() for number in numbers}
         by_id |= rows_with(asker, wanted - by_id.keys())
-        return cls(by_word, by_id, near)
+        return cls(by_word, by_id, near, _abouts(asker, sought, by_word, by_id))
 
     def with_word(self, word: str) -> list[FoundRow]:
         """The newest rows with a word, those of finished runs first."""
         # A run that ends between two questions to the database takes the rows of the one before it away.
         found = [self.by_id[number] for number in self.by_word.get(word, ()) if number in self.by_id]
         return sorted(found, key=lambda row: not row.finished)
+
+
+def _abouts(
+    asker: Asker, sought: Sequence[_Sought], by_word: Mapping[str, list[int]], by_id: Mapping[int, FoundRow]
+) -> Mapping[str, Mapping[str, Any] | None]:
+    """Where the runs were asked that may answer the very question of a spec."""
+    runs = {
+        by_id[number].run
+        for one in sought
+        if one.by is By.SPEC and one.query.asked is not None
+        for number in by_word.get(key("repro", one.key), ())
+        if number in by_id and _is_of_range(one.query, by_id[number].entry)
+    }
+    if not runs:
+        return {}
+    from bisect_tool.store.record_asking import abouts_of
+
+    return abouts_of(asker, runs)
 
 
 def _words_of(one: _Sought) -> Iterator[str]:
@@ -227,7 +250,7 @@ def _matches(one: _Sought, rows: _Rows) -> list[tuple[Match, float, FoundRow]]:
         case By.PACKAGE:
             return keyed("package", one.key, Match.PACKAGE)
         case By.SPEC:
-            return _of_spec(one.query, rows.with_word(key("repro", one.key)))
+            return _of_spec(one.query, rows, rows.with_word(key("repro", one.key)))
         case By.NAME:
             own = [*keyed("spec", one.key, Match.NAME), *keyed("identity", one.key, Match.FAILURE)]
             return [*own, *_named(one, rows), *keyed("package", one.key, Match.PACKAGE)]
@@ -262,12 +285,25 @@ def _held(one: _Sought, rows: _Rows) -> str:
     return next((name for name in one.names if rows.by_word.get(name)), "")
 
 
-def _of_spec(query: Query, rows: Sequence[FoundRow]) -> list[tuple[Match, float, FoundRow]]:
+def _of_spec(query: Query, rows: _Rows, found: Sequence[FoundRow]) -> list[tuple[Match, float, FoundRow]]:
     """Those of the same question first, then those of other ranges, channels or devices."""
-    ranked = [(Match.QUESTION if _is_asked(query, row.entry) else Match.REPRO, 1.0, row) for row in rows]
+    ranked = [(Match.QUESTION if _is_asked(query, rows, row) else Match.REPRO, 1.0, row) for row in found]
     return sorted(ranked, key=lambda one: one[0] is not Match.QUESTION)
 
 
-def _is_asked(query: Query, entry: Mapping[str, Any]) -> bool:
+def _is_asked(query: Query, rows: _Rows, row: FoundRow) -> bool:
+    """Whether it is the same range and, where the query says more of its spec, also the same cases, requirements and names."""
+    if not _is_of_range(query, row.entry):
+        return False
+    if query.asked is None:
+        return True
+    about = rows.abouts.get(row.run)
+    try:
+        return about is not None and agrees(about, query) and has_same_cases(about, query.asked)
+    except (KeyError, TypeError, AttributeError):
+        return False
+
+
+def _is_of_range(query: Query, entry: Mapping[str, Any]) -> bool:
     """Whether it is the same range; a spec of several channels is answered in the last of them that shows the change."""
     return entry["channel"] in query.channels and (query.from_, query.to) == (entry["asked_from"], entry["asked_to"])

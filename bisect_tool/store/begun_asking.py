@@ -5,6 +5,7 @@ Plain SQL, see `found_asking`.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 
 from bisect_tool.store.found_asking import Asker, in_parts_of, names_of
 
+SHARED = re.compile(r',?"same as": ?"\w*"\}$')  # ends what a run has that shares the record of another one
 MOST_LINES = 400  # of one record; a search takes some tens
 MOST_TRIALS = 20_000  # of all questions since their runs began
 LATE = 1_000  # trials that may have been stored before one that ended earlier: those of hosts whose clocks differ
@@ -40,6 +42,7 @@ class TrialHead:
     version: str
     setting: str
     device: str
+    identity: str
     finished: str
 
 
@@ -65,7 +68,7 @@ def trials_since(asker: Asker, started: Mapping[str, str]) -> dict[str, list[Tri
     """The trials of each repro since a time of its own, in the order in which they were stored; none when they are too many."""
     if not started:
         return {}
-    columns = "id, repro, case_name, case_digest, version, setting, device, finished"
+    columns = "id, repro, case_name, case_digest, version, setting, device, identity, finished"
     values: dict[str, object] = {f"k{number}": repro for number, repro in enumerate(started)}
     sql = (
         f"SELECT {columns} FROM trials WHERE repro IN ({names_of(values)}) AND id > :floor "  # noqa: S608  names of ours
@@ -112,4 +115,4 @@ def _records(asker: Asker, runs: Sequence[str]) -> dict[str, list[str]]:
         )
         for run, line in asker.ask(sql, values):
             found[run].append(line)
-    return {run: lines for run, lines in found.items() if not lines[0].startswith('{"same as"')}
+    return {run: lines for run, lines in found.items() if not SHARED.search(lines[0])}

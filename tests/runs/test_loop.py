@@ -14,7 +14,7 @@ from sqlalchemy import delete
 
 from bisect_tool.errors import DiskFull, MachineFault
 from bisect_tool.reports import events
-from bisect_tool.runs.executors import Arrival, Ended, RunTrial
+from bisect_tool.runs.executors import Arrival, Ended, Job, OpenEnvironment, RunTrial, Told
 from bisect_tool.runs.judging import as_values
 from bisect_tool.runs.session import Session
 from bisect_tool.search.record import replayed
@@ -106,6 +106,40 @@ def test_most_environments_of_one_slot_are_there_when_they_are_needed(results: R
     installed = made.go()[0].installed
     assert len(set(made.executor.was_ahead)) >= len(installed) - 3
     assert len(made.executor.prepared) <= 2 * len(installed)
+
+
+class OneByOne(ScriptedExecutor):
+    """Its news come one by one; notes what each slot is at when something is made ahead."""
+
+    def __init__(self, *words: Any, **more: Any) -> None:
+        super().__init__(*words, **more)
+        self.left: list[Arrival] = []
+        self.at = ""
+        self.prepared_at: list[str] = []
+
+    def start(self, slot: int, job: Job) -> None:
+        self.at = type(job).__name__
+        super().start(slot, job)
+
+    def prepare(self, job: OpenEnvironment, size: int | None) -> None:
+        self.prepared_at.append(self.at)
+        super().prepare(job, size)
+
+    def arrivals(self, timeout: float | None = None) -> list[Arrival]:
+        if timeout == 0:
+            return []
+        self.left = self.left or super().arrivals(timeout)
+        if isinstance(self.left[0], Told):
+            self.at = type(self.left[0].news).__name__
+        return [self.left.pop(0)]
+
+
+def test_what_comes_next_is_fetched_as_soon_as_all_is_here_for_the_slot(results: Results) -> None:
+    executor = OneByOne(ONE, 1, random.Random(1))
+    path = results.address.path
+    assert path is not None
+    Run([ONE], path.parent, results, executor, ahead=2).go()
+    assert set(executor.prepared_at) == {"Checking"}
 
 
 def test_a_build_that_cannot_be_installed_is_found_by_whoever_comes_first(results: Results) -> None:
