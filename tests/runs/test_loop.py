@@ -278,6 +278,17 @@ def test_when_no_slot_has_room_the_run_stops_with_that(results: Results, slots: 
     assert len(made.executor.openings) <= 3 + 2 * slots
 
 
+def test_a_question_that_wants_nothing_is_weighed_anew_only_when_something_was_learned(results: Results) -> None:
+    (session,) = run(results, [ONE], 1, 1).go()
+    last = session.asking()
+    assert not last.wants
+    readiness, session.readiness = session.readiness, None  # nobody looks what is here
+    assert session.asking() is last
+    session.readiness = readiness
+    session.broken[12] = "gone"
+    assert session.asking().wants
+
+
 class TwoAtOnce(ScriptedExecutor):
     """Two trials end together, and the first of them cannot be started."""
 
