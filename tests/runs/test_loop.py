@@ -145,7 +145,7 @@ def test_what_comes_next_is_fetched_as_soon_as_all_is_here_for_the_slot(results:
 
 
 class ProvingAhead(OneByOne):
-    """What is made ahead is all here at once, and proven only when a slot waits for it."""
+    """What is made ahead is all here at once, and proven only when a slot waits: last of all what that waits for."""
 
     def __init__(self, *words: Any, **more: Any) -> None:
         super().__init__(*words, **more)
@@ -156,10 +156,13 @@ class ProvingAhead(OneByOne):
         return [*news, AheadTold(job.key.digest, Checking(), self.clock)]
 
     def arrivals(self, timeout: float | None = None) -> list[Arrival]:
-        wanted = [job.key.digest for job in self.pending.values() if isinstance(job, OpenEnvironment)]
-        due = [digest for digest in self.ends if digest in wanted or not (self.pending or self.queue)]
-        if due and timeout is None and not self.left:
-            self.left = [self.ends.pop(due[0])]
+        wanted = {job.key.digest for job in self.pending.values() if isinstance(job, OpenEnvironment)}
+        is_waiting, is_idle = bool(wanted & self.ends.keys()), not self.pending and not self.queue
+        if timeout is None and not self.left:
+            if is_waiting and self.queue:
+                self.left = self._make_ahead(self.queue.pop(0))
+            elif self.ends and (is_waiting or is_idle):
+                self.left = [self.ends.pop(min(self.ends, key=lambda digest: digest in wanted))]
         return super().arrivals(timeout)
 
 
@@ -169,7 +172,7 @@ def test_while_a_slot_waits_for_what_is_proven_ahead_the_next_one_is_fetched(res
     assert path is not None
     made = Run([ONE], path.parent, results, executor, ahead=2)
     assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
-    assert executor.prepared_at.count("OpenEnvironment") >= 2
+    assert "OpenEnvironment" in executor.prepared_at
 
 
 def test_a_build_that_cannot_be_installed_is_found_by_whoever_comes_first(results: Results) -> None:
