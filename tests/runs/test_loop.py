@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from sqlalchemy import delete
 
+from bisect_tool.environments.environment import Checking
 from bisect_tool.errors import DiskFull, MachineFault
 from bisect_tool.reports import events
-from bisect_tool.runs.executors import Arrival, Ended, Job, OpenEnvironment, RunTrial, Told
+from bisect_tool.runs.executors import AheadTold, Arrival, Ended, Job, OpenEnvironment, RunTrial, Told
 from bisect_tool.runs.judging import as_values
 from bisect_tool.runs.session import Session
 from bisect_tool.search.record import replayed
@@ -139,7 +140,39 @@ def test_what_comes_next_is_fetched_as_soon_as_all_is_here_for_the_slot(results:
     path = results.address.path
     assert path is not None
     Run([ONE], path.parent, results, executor, ahead=2).go()
-    assert set(executor.prepared_at) == {"Checking"}
+    assert executor.prepared_at[0] == "Checking"
+    assert not {"OpenEnvironment", "Making"} & set(executor.prepared_at)
+
+
+class ProvingAhead(OneByOne):
+    """What is made ahead is all here at once, and proven only when a slot waits: last of all what that waits for."""
+
+    def __init__(self, *words: Any, **more: Any) -> None:
+        super().__init__(*words, **more)
+        self.ends: dict[str, Arrival] = {}
+
+    def _make_ahead(self, job: OpenEnvironment) -> list[Arrival]:
+        *news, self.ends[job.key.digest] = super()._make_ahead(job)
+        return [*news, AheadTold(job.key.digest, Checking(), self.clock)]
+
+    def arrivals(self, timeout: float | None = None) -> list[Arrival]:
+        wanted = {job.key.digest for job in self.pending.values() if isinstance(job, OpenEnvironment)}
+        is_waiting, is_idle = bool(wanted & self.ends.keys()), not self.pending and not self.queue
+        if timeout is None and not self.left:
+            if is_waiting and self.queue:
+                self.left = self._make_ahead(self.queue.pop(0))
+            elif self.ends and (is_waiting or is_idle):
+                self.left = [self.ends.pop(min(self.ends, key=lambda digest: digest in wanted))]
+        return super().arrivals(timeout)
+
+
+def test_while_a_slot_waits_for_what_is_proven_ahead_the_next_one_is_fetched(results: Results) -> None:
+    executor = ProvingAhead(ONE, 1, random.Random(1))
+    path = results.address.path
+    assert path is not None
+    made = Run([ONE], path.parent, results, executor, ahead=2)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert "OpenEnvironment" in executor.prepared_at
 
 
 def test_a_build_that_cannot_be_installed_is_found_by_whoever_comes_first(results: Results) -> None:
