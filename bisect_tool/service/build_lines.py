@@ -72,7 +72,8 @@ def line_of(stretches: Sequence[Stretch], from_: str | None, to: str | None) -> 
     `stretches` come newest first. What a newer one does not hold within its ends is gone.
     """
     stretches = [one for one in stretches if one.builds and one.dated == stretches[0].dated]
-    placed = _placed(stretches)
+    different = list({one.builds: one for one in reversed(stretches)}.values())[::-1]  # most have listed the same
+    placed = _placed(different)
     if not placed or any(parsed(one.build.version) is None for one in placed):
         return None
     listing = Listing(tuple(one.build for one in placed), (), "", dated=stretches[0].dated)
@@ -89,7 +90,7 @@ def line_of(stretches: Sequence[Stretch], from_: str | None, to: str | None) -> 
     if not numbers:
         return None
     first, last = numbers[0], numbers[-1]  # whatever lies between is in the range: the order is that of the bounds
-    holders = [{one.version for one in stretch.builds} for stretch in stretches]
+    holders = [{one.version for one in stretch.builds} for stretch in different]
     ending = [one.listed for one in stretches if one.to == to and one.builds[-1].version == placed[last].listed.version]
     joined = [_is_joined(holders, one.listed, after.listed) for one, after in pairwise(placed)]
     return Line(

@@ -110,9 +110,7 @@ def _places(query: Query, searches: Sequence[_Search], listings: Listings) -> It
 
 
 def _line(query: Query, own: Sequence[Stretch], place: Place, listings: Listings) -> Line | None:
-    line = line_of(own, query.from_, query.to)
-    if line is not None and line.is_whole:
-        return line
+    """Also as searches of other scripts have listed them: a newer one may show that a file was replaced."""
     known = {(one.listed, one.builds[:1], len(one.builds)) for one in own}
     others = [one for one in listings.of(place) if (one.listed, one.builds[:1], len(one.builds)) not in known]
     return line_of(sorted([*own, *others], key=lambda one: one.listed, reverse=True), query.from_, query.to)

@@ -70,7 +70,8 @@ class StoredSearch:
         about = {
             "package": "torch", "channel": "release", "variant": "auto", "source": "the index", "device": "cpu",
             "python": "cpython-3.11.7-x86_64", "from": self.from_, "to": self.to, "dated": False, "beside": "beside",
-            "naming": "naming", "cases": dict(self.cases), "controls": list(self.controls), "settings": ["setting"], "listing": 0,
+            "naming": "naming", "cases": dict(self.cases), "controls": list(self.controls), "settings": ["setting"],
+            "listing": 0,
         }  # fmt: skip
         days = {
             version: FIRST_DAY + timedelta(days=number) for number, version in enumerate(self.versions)

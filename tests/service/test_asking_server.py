@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from bisect_tool.cli import cli
+from bisect_tool.environments.cache_folder import open_cache
 from bisect_tool.errors import ServerRefused, ServerUnreachable
 from bisect_tool.service.asking_server import PATIENCE, ask_server
 from bisect_tool.service.asking_spec import query_of
@@ -67,7 +68,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     about = {"beside": query.asked.beside, "naming": query.asked.naming}
     cases = {case.name: case.digest for case in query.asked.cases}
     (case,) = cases
-    with open_results(folder / "cache" / "results.sqlite", nullcontext) as results:
+    with open_results(open_cache(folder / "cache").database, nullcontext) as results:
         keep(results, "31", report_of(shown_by(TRACEBACK.format(line=7)), issue="pytorch/pytorch#7"))
         cut = report_of(shown_by("ValueError: the axis is lost"), name="axis", repro="b" * 64, outcome="unfinished")
         keep(results, "32", cut)
