@@ -41,7 +41,7 @@ def clean(at: Scene) -> str:
     return removed
 
 
-def put(at: Scene, table: Table, **row: Any) -> None:
+def put(at: Scene, table: Table, /, **row: Any) -> None:
     at.database.write(lambda connection: connection.execute(insert(table).values(**row)))
 
 
