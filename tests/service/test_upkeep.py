@@ -41,8 +41,8 @@ def clean(at: Scene) -> str:
     return removed
 
 
-def put(where: Scene, table: Table, /, **row: Any) -> None:
-    where.database.write(lambda connection: connection.execute(insert(table).values(**row)))
+def put(at: Scene, table: Table, /, **row: Any) -> None:
+    at.database.write(lambda connection: connection.execute(insert(table).values(**row)))
 
 
 def count(at: Scene, table: Table) -> int:
