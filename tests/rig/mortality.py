@@ -1,7 +1,8 @@
 """Whoever does something may be killed at each moment at which that makes a difference, and another one does it again.
 
 A process that is killed leaves what is in the database and what others have heard. So a kill makes a difference only before a
-commit, and before and after a request; between two of those it leaves the same, at whatever statement it comes.
+commit of something that was changed, and before and after a request that changes something; between two of those it leaves the
+same, at whatever statement it comes.
 """
 
 from __future__ import annotations
@@ -47,22 +48,35 @@ class Fate:
 @contextmanager
 def mortal(database: Database, fate: Fate, patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Everybody who uses the database or asks over HTTP in this process is mortal."""
+    has_changed = False
+
+    def changes(_connection: object, cursor: Any, statement: str, *_more: object) -> None:
+        nonlocal has_changed
+        has_changed = has_changed or (not statement.startswith("SELECT") and cursor.rowcount != 0)
 
     def commits(_connection: object) -> None:
-        fate.moment("commit")
+        nonlocal has_changed
+        if has_changed:
+            has_changed = False
+            fate.moment("commit")
 
     ask = urllib3.HTTPConnectionPool.urlopen
 
     def asks(pool: Any, method: str, url: str, *args: Any, **keys: Any) -> Any:
+        if method == "GET":
+            return ask(pool, method, url, *args, **keys)
         fate.moment(f"before {method}")
         answer = ask(pool, method, url, *args, **keys)
         fate.moment(f"after {method}")
         return answer
 
-    event.listen(database.engine, "commit", commits)
+    listened = (("after_cursor_execute", changes), ("commit", commits))
+    for name, hear in listened:
+        event.listen(database.engine, name, hear)
     with patch.context() as patched:
         patched.setattr(urllib3.HTTPConnectionPool, "urlopen", asks)
         try:
             yield
         finally:
-            event.remove(database.engine, "commit", commits)
+            for name, hear in listened:
+                event.remove(database.engine, name, hear)

@@ -94,7 +94,7 @@ class Crowd:
         """SIGTERM, and SIGKILL so many seconds later; False: it had come to an end by then."""
         member.process.terminate()
         with suppress(subprocess.TimeoutExpired):
-            assert member.process.wait(seconds) == 0, self.last_words(member)
+            self._wait(member, seconds)
             self._replace(member)
             return False
         return self.strike(member.process.pid, "drain")
@@ -115,7 +115,7 @@ class Crowd:
         for member in self.members:
             member.process.terminate()
         for member in self.members:
-            assert member.process.wait(PATIENCE) == 0, self.last_words(member)
+            self._wait(member, PATIENCE)
         self.members.clear()
 
     def end(self) -> None:
@@ -127,6 +127,12 @@ class Crowd:
     def last_words(self, member: Member) -> str:
         """The last of what a process has said."""
         return f"{member}: {self._log(member.kind, member.since).read_text()[-3000:]}"
+
+    def _wait(self, member: Member, seconds: float) -> None:
+        """Wait for the clean end of one that was asked to end; the signal itself ends one that has not begun yet."""
+        has_begun = self._log(member.kind, member.since).stat().st_size > 0
+        status = member.process.wait(seconds)
+        assert status == 0 or (status == -signal.SIGTERM and not has_begun), self.last_words(member)
 
     def _replace(self, member: Member) -> None:
         self._struck.discard(member.process.pid)
