@@ -160,6 +160,7 @@ class RayExecutor(SlotThreads):
     def _do_there(self, slot: int, job: OpenEnvironment | RunTrial, stop: Stop, tell: Callable[[News], None]) -> Result:
         """On the node of the slot, which rests when there is no room."""
         node = self._place(slot)
+        result: Result
         try:
             match job:
                 case OpenEnvironment():
