@@ -18,6 +18,7 @@ from bisect_tool.search.wishes import Purpose, Wish
 APPRAISALS = 4000  # of a build for a gap, in one decision; beyond that only the most promising builds are looked at
 MOST_PROMISING = 12  # builds that are looked at in any case
 SHORTLIST = 40  # probes in a plan
+MANY_GAPS = 64  # beyond this their splits are looked for quickly, for the time of a decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +84,10 @@ def candidates(known: Known, groups: Sequence[Group], prior: Prior, *, shared: b
 
     `shared`: several changes may lie in a gap (see `splits.candidates`).
     """
-    cheap = known.prices.classes(known.ready)
+    cheap, quickly = known.prices.classes(known.ready), len(groups) > MANY_GAPS
     found: set[int] = set()
     for group in groups:
-        best = tuple(splits.candidates(group.gap, shared=shared, prior=group.leaning(prior)))
+        best = tuple(splits.candidates(group.gap, shared=shared, prior=group.leaning(prior), quickly=quickly))
         found.update(best, splits.cheaper(group.gap, cheap, best))
     return found
 

@@ -75,7 +75,7 @@ def test_a_look_aside_halves_whatever_the_weights() -> None:
         history, Question(101, ("main",), weights=weighted(101, {10: 5.0, 12: 3.0, 14: 2.0})), Policy(verify=1)
     )
     run.run()
-    assert sorted(build for build, _, purpose in run.served if purpose == "scan") == [33, 55, 77]
+    assert sorted(build for build, _, purpose in run.served if purpose == "scan") == [32, 55, 77]
 
 
 def test_several_slots_look_evenly_too() -> None:
