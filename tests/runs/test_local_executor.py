@@ -244,7 +244,7 @@ def test_what_was_fetched_ahead_in_vain_lets_the_next_one_go(tmp_path: Path) -> 
     (cache.environments / "another").mkdir()
 
     class Breaking(InSteps):
-        def use(self, key: EnvironmentKey, *_words: object, **_more: object) -> NoReturn:  # type: ignore[override]
+        def use(self, key: EnvironmentKey, *_words: object, **_more: object) -> NoReturn:
             self.at.put(key.build.version)
             raise RuntimeError
 
