@@ -37,6 +37,10 @@ RULES: dict[str, tuple[str, str]] = {
     "channel-release": ("Which builds are named.", "`release`: few builds, which stay; nightlies are the second step."),
     "channel-nightly": ("A nightly that works and one that fails, or words such as `only on nightly`.", "`nightly`."),
     "from-good": ("The newest build that is said to work and is older than all that fail.", "`from`."),
+    "from-named": (
+        "Two builds that are only named, and words such as `regression` or `no longer`.",
+        "`from`: the older one.",
+    ),
     "from-two-before": ("A build that fails, and none that works.", "`from`: two minor releases before it."),
     "from-days-before": ("A nightly that fails, and only nightlies do.", "`from`: 60 days before it."),
     "from-a-year-before": (
@@ -49,6 +53,7 @@ RULES: dict[str, tuple[str, str]] = {
         "`from`: the one that fails.",
     ),
     "to-bad": ("The newest build that is said to fail.", "`to`: both ends of the range are said to differ then."),
+    "to-named": ("Builds that are only named.", "`to`: the newest of them."),
     "to-good": (
         "A release that fails and a newer one that works, and none before that works.",
         "`to`: the one that works.",
@@ -71,6 +76,7 @@ RULES: dict[str, tuple[str, str]] = {
         "`requires`, by the name of the distribution; one that is not well known is a guess. `utils` and its like are files "
         "that are missing.",
     ),
+    "requires-one-of": ("keras, and no import of a backend.", "`requires: [tensorflow]`."),
     "hold-torch": ("torch imported beside builds of triton.", "`hold: [torch]`, because torch pins triton."),
     "timeout-hang": (
         "A report of a hang, and a script that compiles nothing.",
@@ -118,6 +124,10 @@ RULES: dict[str, tuple[str, str]] = {
         "The last exception of the first traceback; else one in a sentence; else one in a comment of the code.",
         "`failures`: the words of the cause without its wrappers; numbers, addresses, paths and little words may be anything.",
     ),
+    "expected-signal": (
+        "A crash, and the first words such as `Segmentation fault` or `Aborted`.",
+        "`failures`: the signal.",
+    ),
     "expected-check": ("A check that was added.", "`failures`: `wrong-values`."),
     "check-difference": (
         "Wrong results, and a script that prints `(a - b).abs().max()` without an assertion.",
@@ -130,6 +140,10 @@ RULES: dict[str, tuple[str, str]] = {
     "check-pair": (
         "Wrong results, and one function that is called plain and compiled in one block.",
         "Results must agree; after `backward()`, the gradients of the arguments.",
+    ),
+    "raise-warning": (
+        "A report of a warning that it quotes.",
+        "A filter on top that makes an exception of this warning, and of no other.",
     ),
     "raise-again": (
         "An exception, and a handler that catches everything and only prints it.",
