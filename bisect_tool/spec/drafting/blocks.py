@@ -151,9 +151,8 @@ def divide(report: Report) -> Divided:
     blocks: list[Block] = []
     refused: list[Refused] = []
     free = [True] * len(report.lines)
-    for start, end, language, lines in _fences(report.lines):
+    for start, end, at, language, lines in _fences(report.lines):
         free[start : end + 1] = [False] * (end + 1 - start)
-        at = start + 1 if len(lines) < end + 1 - start else start  # code in the line of the fence
         found = _of_fence(lines, at, language.lower())
         blocks += [replace(one, fence=start + 1) for one in found]
         if language.lower() in _CODE_WORDS and (reason := _not_taken(lines, at, language.lower(), found)):
@@ -177,8 +176,8 @@ def _whole(report: Report) -> Divided:
     return Divided((), frozenset(), (Refused(*_syntax_of(plain, 0)),))
 
 
-def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int, str, list[str]]]:
-    """(line of the opening fence, of the closing one, language, the lines in between); all from 0."""
+def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int, int, str, list[str]]]:
+    """(line of the opening fence, of the closing one, of the first one in between, language, the lines); all from 0."""
     at = 0
     while at < len(lines):
         opened = _FENCE.match(lines[at][:LONGEST_LINE])
@@ -190,9 +189,9 @@ def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int, str, list[str]]]:
         inner = [re.sub(r"^[ \t]*> ?", "", line) if quoted else line for line in lines[at + 1 : end]]
         behind = lines[at][opened.end("marks") :].strip()
         if _ON_FENCE.match(behind):
-            yield at, min(end, len(lines) - 1), "", [behind, *inner]
+            yield at, min(end, len(lines) - 1), at, "", [behind, *inner]
         else:
-            yield at, min(end, len(lines) - 1), opened["language"], inner
+            yield at, min(end, len(lines) - 1), at + 1, opened["language"], inner
         at = end + 1
 
 
@@ -222,8 +221,10 @@ def _inside(lines: list[str], first: int, language: str) -> list[Block]:
     """The Python between two fences."""
     prompted = _prompts(lines, [True] * len(lines), first)
     if prompted:
-        before = lines[: prompted[0].first - first - 1]
-        return [*_fenced(before, first), *prompted]
+        before = _fenced(lines[: prompted[0].first - first - 1], first)
+        lead = "".join(f"{block.code}\n" for block in before)
+        start = before[0].first if before else prompted[0].first
+        return [replace(prompted[0], first=start, code=lead + prompted[0].code), *prompted[1:]]
     plain = _patched(lines) if language == "diff" or _is_diff(lines) else _without_numbers(lines)
     whole = _block(plain, first, Origin.FENCED)
     if whole is not None:

@@ -91,7 +91,8 @@ def choose(report: Report, divided: Divided, package: str | None) -> Chosen:
     """The code that is the repro; `package` is the distribution that is searched, None: it is not known yet."""
     candidates: list[Repro] = []
     others: list[tuple[int, str]] = []
-    usual = usual_names(package, report.text)
+    names_sympy = package is None and re.search(r"\bsympy\b", report.text) is not None
+    usual = usual_names("sympy" if names_sympy else package, report.text)
     for number, block in enumerate(divided.blocks[:MOST_BLOCKS]):
         made = _made_whole(divided.blocks[max(0, number - MOST_JOINED) : number + 1], usual)
         if isinstance(made, str):
@@ -219,10 +220,11 @@ def _is_of(package: str, modules: Sequence[str]) -> bool:
 
 
 def _code_in(title: str) -> list[str]:
-    """The calls in a title, without blanks: `f(a, g(b))`."""
+    """The longest call in a title, without blanks: `f(a,g(b))`; none when it is too short to tell."""
     calls = re.finditer(r"[A-Za-z_][\w.]*\(", title)
     shown = (title[match.start() : _closing(title, match.end())] for match in calls)
-    return [text for one in shown if len(text := _squeezed(one)) >= _LEAST_CODE]
+    longest = max(map(_squeezed, shown), key=len, default="")
+    return [longest] if len(longest) >= _LEAST_CODE else []
 
 
 def _closing(text: str, start: int) -> int:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 RULES: dict[str, tuple[str, str]] = {
     "code-choice": (
-        "Code between fences, after prompts, indented, or bare among the sentences, that Python's parser takes.",
-        "The repro is the piece with the most points: it imports the package (4), calls `torch.compile` (3), stands under "
-        "words such as `Minimal reproducer` (3), uses words of the title (2), asserts something (1); less 6 under words such "
-        "as `Workaround`, `Expected` or `Versions`, or when it only prints versions. Among equals the first.",
+        "Code between fences, after prompts, indented, in what was typed into a shell, or bare among the sentences, that "
+        "Python's parser takes.",
+        "The repro is the piece with the most points: it imports the package (4), calls `torch.compile` (3), has the code of "
+        "the title (3), stands under words such as `Minimal reproducer` (3), uses words of the title (2), stands right under "
+        "words that say that it fails (2; that it works: less 2), asserts something (1); less 6 under words such as "
+        "`Workaround`, `Expected` or `Versions`, or when it only prints versions. Among equals the first.",
     ),
     "code-imports": (
-        "Names that everybody knows and nothing in the code imports: `torch`, `nn`, `F`, `np`, `os` …",
+        "Names that everybody knows and nothing in the code defines: `torch`, `nn`, `F`, `np`, `os` …, `device`; in reports "
+        "on sympy its functions and single letters, too.",
         "Their imports are put on top.",
     ),
     "code-joined": ("Names that an earlier piece of code defines.", "The earlier piece is put in front."),
@@ -41,7 +44,11 @@ RULES: dict[str, tuple[str, str]] = {
         "Two builds that are only named, and words such as `regression` or `no longer`.",
         "`from`: the older one.",
     ),
-    "from-two-before": ("A build that fails, and none that works.", "`from`: two minor releases before it."),
+    "from-two-before": (
+        "A build that fails, and none that works.",
+        "`from`: two minor releases before it; in the first two of a major version a year before the day of the report, "
+        "if that is known.",
+    ),
     "from-days-before": ("A nightly that fails, and only nightlies do.", "`from`: 60 days before it."),
     "from-a-year-before": (
         "Only the day of a nightly, or the day on which an issue was filed.",
@@ -70,7 +77,10 @@ RULES: dict[str, tuple[str, str]] = {
         "`cuda` is only the name of the place of the tensors.",
         "`[cuda, cpu]`: the name becomes `DEVICE`, which is `$BISECT_DEVICE`; `torch.cuda.synchronize()` waits for GPUs only.",
     ),
-    "python": ("`Python version: 3.12.3`, `Python: 3.11`, `on Python 3.10`.", "`python`, without the third number."),
+    "python": (
+        "`Python version: 3.12.3`, `on Python 3.10`, `3.9.18 (main, …`, `sys.version_info(major=3, minor=8`.",
+        "`python`, without the third number.",
+    ),
     "requires-imports": (
         "Imports that neither Python nor the package bring along.",
         "`requires`, by the name of the distribution; one that is not well known is a guess. `utils` and its like are files "
@@ -121,7 +131,8 @@ RULES: dict[str, tuple[str, str]] = {
         "The control `one-dim`.",
     ),
     "expected-message": (
-        "The last exception of the first traceback; else one in a sentence; else one in a comment of the code.",
+        "The last exception of the first traceback; else one in a sentence; else one in a comment of the code; else its type "
+        "alone. A warning only in a report of warnings; for a crash, a hang, or too much memory only if it speaks of that.",
         "`failures`: the words of the cause without its wrappers; numbers, addresses, paths and little words may be anything.",
     ),
     "expected-signal": (

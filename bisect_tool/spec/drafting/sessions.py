@@ -14,7 +14,7 @@ _SHOWN = re.compile(
     r"|^cat\s*<<-?\s*['\"]?(?P<before>\w+)['\"]?\s*>+\s*[\w./-]+\.py\s*$"
 )
 _GIVEN = re.compile(
-    r"^(?:[A-Z][A-Z0-9_]*=\S*\s+)*python[\d.]*\s+(?:-[A-Zbu]\s+)*-c\s+(?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)')"
+    r"^(?:[A-Z][A-Z0-9_]*=\S*\s+)*python[\d.]*\s+(?:-[A-Zbu](?:\s+\w+)?\s+)*-c\s+(?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)')"
 )
 _COMMANDS = re.compile(
     r"^(?:\$\s|❯|(?:pip3?|uv|conda|mamba|git|cd|wget|curl|apt(?:-get)?|make|cmake|docker|source|export|sudo|\.)\s+[\w./~-])|"
@@ -33,13 +33,13 @@ def shown_files(lines: Sequence[str]) -> Iterator[tuple[int, int, list[str]]]:
     at = 0
     while at < len(lines):
         match = _PROMPTED.match(lines[at][:LONGEST_LINE])
-        command = match["command"].strip() if match else lines[at].strip()[:LONGEST_LINE]
-        shown = _SHOWN.match(command)
+        bare = _SHOWN.match(lines[at].strip()[:LONGEST_LINE])  # `cat > x` looks like a prompt
+        shown = bare or (_SHOWN.match(match["command"].strip()) if match else None)
         at += 1
         if shown is None:
             continue
         until = shown["until"] or shown["before"]
-        end = _end(lines, at, until, match["prompt"] if match else "")
+        end = _end(lines, at, until, match["prompt"] if match and not bare else "")
         yield at, end, list(lines[at:end])
         at = end
 
