@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from bisect_tool.spec.drafting.evidence import Evidence
 from bisect_tool.spec.drafting.expected import Kind
@@ -67,10 +68,10 @@ def chores(evidence: Evidence, tree: ast.Module) -> Iterator[str]:
         yield f"the code imports `{name}`, a file that the report does not have: add it to the folder"
     for name in _missing_files(tree):
         yield f"the code reads `{name}`, which the report does not have: add it to the folder and to `files:`"
-    if name := next(_downloads(tree), None):
-        yield f"the code downloads (`{name}`), and each trial does it anew: put the data beside the script, see `files:`"
-    if name := next(_other_devices(tree), None):
-        yield f'the code runs on "{name}", a device that is not known here: let it use `$BISECT_DEVICE`'
+    for call in islice(_downloads(tree), 1):
+        yield f"the code downloads (`{call}`), and each trial does it anew: put the data beside the script, see `files:`"
+    for device in islice(_other_devices(tree), 1):
+        yield f'the code runs on "{device}", a device that is not known here: let it use `$BISECT_DEVICE`'
     if _passes_graph_breaks(evidence, tree):
         yield "a graph break passes: add `fullgraph=True` to `torch.compile`"
 
@@ -133,7 +134,7 @@ def _other_devices(tree: ast.Module) -> Iterator[str]:
 
 def _passes_graph_breaks(evidence: Evidence, tree: ast.Module) -> bool:
     """Whether the report is about graph breaks, which are no errors unless the code asks for one."""
-    if evidence.kind.value is not Kind.EXCEPTION or keywords_ask(tree):
+    if evidence.kind.value is not Kind.EXCEPTION or _asks_for_one_graph(tree):
         return False
     beginning = [line for _, line in evidence.said if line.strip()][:15]
     return any(_GRAPH_BREAK.search(line[:LONGEST_LINE]) for line in beginning) and bool(
@@ -141,7 +142,7 @@ def _passes_graph_breaks(evidence: Evidence, tree: ast.Module) -> bool:
     )
 
 
-def keywords_ask(tree: ast.Module) -> bool:
+def _asks_for_one_graph(tree: ast.Module) -> bool:
     """Whether a call of `torch.compile` says `fullgraph=True`."""
     return any(
         isinstance(value := keyword(call, "fullgraph"), ast.Constant) and value.value for call in compile_calls(tree)
