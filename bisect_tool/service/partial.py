@@ -35,5 +35,5 @@ def _begun(query: Query, begun: tuple[BegunRun, Standing] | None) -> Standing | 
         return told if query.device is None else None
     if about is False:
         return None
-    place = {name: str(about[name]) for name in ("channel", "device", "python")}
-    return replace(told, **place, listed=run.started)
+    channel, device, python = (str(about[name]) for name in ("channel", "device", "python"))
+    return replace(told, channel=channel, device=device, python=python, listed=run.started)

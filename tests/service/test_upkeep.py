@@ -29,7 +29,7 @@ def at(address: StoreAddress) -> Iterator[Scene]:
         yield made
 
 
-def upkeep(at: Scene, **bounds: int) -> Upkeep:
+def upkeep(at: Scene, **bounds: Any) -> Upkeep:
     return Upkeep(at.database, KEEP, lambda: at.hand.at, **bounds)
 
 

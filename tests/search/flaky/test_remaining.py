@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from bisect_tool.search.flaky.evidence import Evidence
@@ -12,8 +14,8 @@ from tests.search.flaky.searching import FlakySearch, Outcomes, stepped
 T, F = True, False
 
 
-def left(trials: dict[int, tuple[bool, ...]], terms: Terms | None = None) -> Remaining | None:
-    evidence, terms = Evidence(60, trials, ready=frozenset(trials)), terms or Terms()
+def left(trials: Mapping[int, tuple[bool, ...]], terms: Terms | None = None) -> Remaining | None:
+    evidence, terms = Evidence(60, dict(trials), ready=frozenset(trials)), terms or Terms()
     return remaining(evidence, terms, study(evidence, terms, 0, 59))
 
 
