@@ -14,6 +14,10 @@ MOST_AHEAD = 100
 MOST_JOBS = 1000
 MOST_WAIT = 7 * 24 * 3600  # seconds
 LEAST_LEASE = 5  # seconds
+# GitHub sends a delivery again when somebody asks for it within 3 days, GitHub Enterprise Server within 7
+# (https://docs.github.com/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks), and a server tells of jobs
+# of the last 7 days: twice as long is kept at least, so that neither a clock nor a pause matters.
+LEAST_KEEP_DAYS = 14
 LEAST_WATCH = 60  # seconds between two looks at a channel
 LEAST_BANDWIDTH = 10_000  # bytes a second: below it uv takes the wheel that we hand on for a server that hangs
 
@@ -161,6 +165,7 @@ READERS: Mapping[str, Callable[[object], Any]] = {
     "github_api": _address,
     "index": _text,
     "jobs": _jobs,
+    "keep_days": _whole(LEAST_KEEP_DAYS, 10_000),
     "lease": _whole(LEAST_LEASE, MOST_WAIT),
     "logs": _logs,
     "max_cache": _size,

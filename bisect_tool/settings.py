@@ -37,7 +37,8 @@ class Settings:
     processes inside may read, with `:` between. `trial_…` bound one trial: bytes of memory, of disk and of one file, processes,
     seconds of processors; 0 without a bound, None as usual (`bisect_tool.trials.limits`).
     `watch_every` is how often, in seconds, a server looks for new builds of open failures, 0: never; it does so for
-    `watch_days` days. `reviews` is the share of its answers that it runs again each day (`docs/watches.md`).
+    `watch_days` days. `reviews` is the share of its answers that it runs again each day (`docs/watches.md`). `keep_days` is how
+    long it keeps what was sent and what has happened (`docs/service-queue.md`).
     """
 
     ahead: int
@@ -47,6 +48,7 @@ class Settings:
     github_api: str | None
     index: str | None
     jobs: int | None
+    keep_days: int
     lease: int
     logs: str | None = field(repr=False)
     max_cache: int | None
@@ -83,6 +85,7 @@ class Settings:
             "github-api": without_password(self.github_api) or "GitHub's own",
             "index": without_password(self.index) or "as uv and pip are set up",
             "jobs": str(self.jobs) if self.jobs else "one for each GPU, 1 on the CPU",
+            "keep-days": f"{self.keep_days} days",
             "lease": f"{self.lease} s",
             "logs": without_secrets(self.logs) if self.logs else "the folder of the cache",
             "max-cache": format_size(self.max_cache) if self.max_cache is not None else "no bound",
@@ -141,6 +144,7 @@ def read_settings(
         "cache": cache,
         "executor": "local",
         "ray_address": "auto",
+        "keep_days": 90,
         "lease": 180,
         "reviews": 0.02,
         "sandbox": "off",

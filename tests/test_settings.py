@@ -9,9 +9,9 @@ from bisect_tool.errors import SettingError
 from bisect_tool.settings import Settings, read_settings
 
 SETTINGS = (
-    "ahead", "bandwidth", "cache", "executor", "github_api", "index", "jobs", "lease", "logs", "max_cache", "max_downloads",
-    "nightly_index", "ray_address", "repo", "reviews", "sandbox", "sandbox_shows", "server", "store", "thin", "token",
-    "trial_cpu", "trial_disk", "trial_file_size", "trial_memory", "trial_processes", "verify", "wait_for_gpu",
+    "ahead", "bandwidth", "cache", "executor", "github_api", "index", "jobs", "keep_days", "lease", "logs", "max_cache",
+    "max_downloads", "nightly_index", "ray_address", "repo", "reviews", "sandbox", "sandbox_shows", "server", "store", "thin",
+    "token", "trial_cpu", "trial_disk", "trial_file_size", "trial_memory", "trial_processes", "verify", "wait_for_gpu",
     "watch_days", "watch_every", "wheelhouse",
 )  # fmt: skip
 
@@ -44,6 +44,7 @@ def test_the_defaults(tmp_path: Path) -> None:
         "github_api": None,
         "index": None,
         "jobs": None,
+        "keep_days": 90,
         "lease": 180,
         "logs": None,
         "max_cache": None,
@@ -209,7 +210,8 @@ def test_the_settings_of_watches(tmp_path: Path, setting: str, given: str, value
 
 
 @pytest.mark.parametrize(
-    ("setting", "given"), [("watch_every", "59"), ("watch_days", "0"), ("reviews", "2"), ("reviews", "some")]
+    ("setting", "given"),
+    [("watch_every", "59"), ("watch_days", "0"), ("keep_days", "13"), ("reviews", "2"), ("reviews", "some")],
 )
 def test_a_setting_of_watches_that_makes_no_sense(tmp_path: Path, setting: str, given: str) -> None:
     variable = f"BISECT_{setting.upper()}"
@@ -274,6 +276,7 @@ def test_the_explanation(tmp_path: Path) -> None:
         ("github-api", "GitHub's own", "default"),
         ("index", "https://example.org/simple", "--index"),
         ("jobs", "one for each GPU, 1 on the CPU", "default"),
+        ("keep-days", "90 days", "default"),
         ("lease", "180 s", "default"),
         ("logs", "the folder of the cache", "default"),
         ("max-cache", "no bound", "default"),

@@ -48,6 +48,11 @@ class CacheFolder:
         return self.root / "wheels"
 
     @property
+    def compiled(self) -> Path:
+        """Compiled Python files by the hash of their source, one folder for each interpreter."""
+        return self.root / "compiled"
+
+    @property
     def repositories(self) -> Path:
         """Clones of repositories whose commits are built."""
         return self.root / "repositories"

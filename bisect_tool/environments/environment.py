@@ -14,7 +14,7 @@ from typing import Self
 from bisect_tool.builds.build import Installation
 from bisect_tool.environments import installing, locks, making, marks, room
 from bisect_tool.environments.cache_folder import CacheFolder, disk_full
-from bisect_tool.environments.compiling import compile_ahead
+from bisect_tool.environments.compiling import compile_ahead, compile_before
 from bisect_tool.environments.environment_key import EnvironmentKey
 from bisect_tool.environments.health import NO_SPACE, Health, NotHealthy, ProbeBroke, prove
 from bisect_tool.environments.holding import Standing
@@ -35,6 +35,9 @@ __all__ = [
     "MARK", "BuildUnusable", "Checking", "Environment", "EnvironmentKey", "Environments", "Making", "Step", "Trouble",
     "Waiting", "remove",
 ]  # fmt: skip
+
+
+WORTH_COMPILING = 1_000_000  # bytes of a wheel: the files of a smaller one are compiled in no time
 
 
 class BuildUnusable(Exception):
@@ -269,6 +272,8 @@ class Environments:
         is_compiled = marks.read_mark(folder).get("compiled", False)
         if sandbox is not None and not is_compiled:
             self._compile(folder, sandbox)
+        elif sandbox is None and not marks.read_mark(folder).get("health"):
+            self._compile_before(key, folder)
         health = self._proven(key, folder, device, tell)
         mark = marks.read_mark(folder)
         mark["compiled"] = is_compiled or sandbox is not None
@@ -284,6 +289,20 @@ class Environments:
             dir=folder / "scratch", prefix="compile-", ignore_cleanup_errors=True
         ) as scratch:
             compile_ahead(folder / "venv", sandbox, Path(scratch), self.stop)
+
+    def _compile_before(self, key: EnvironmentKey, folder: Path) -> None:
+        """Outside a sandbox, where imports write what they compile, all that others have compiled is there before them."""
+        if key.build.size is not None and key.build.size < WORTH_COMPILING:
+            return
+        # Nobody holds those environments: one of them may be gone by now.
+        others = [
+            site
+            for one in marks.latest_alike(folder, key)
+            for site in (one / "venv" / "lib").glob("python*/site-packages")
+        ]
+        if others:
+            store = self.cache.compiled / key.interpreter.identity
+            compile_before(installing.purelib_of(folder / "venv"), folder / "venv", store, others, self.stop)
 
     def _proven(self, key: EnvironmentKey, folder: Path, device: str, tell: Callable[[Step], None]) -> Health:
         attempts, reason = 2, ""

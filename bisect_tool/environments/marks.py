@@ -17,6 +17,7 @@ from bisect_tool.errors import MachineFault
 MARK = "bisect-environment.json"
 USED = "used"
 FORMAT = 1
+ALIKE = 3  # environments whose compiled files are looked at
 
 
 def remove(folder: Path) -> None:
@@ -83,6 +84,20 @@ def touch(folder: Path) -> None:
     # Without it the environment only looks as if nobody had used it.
     with suppress(OSError):
         (folder / USED).touch()
+
+
+def latest_alike(folder: Path, key: EnvironmentKey) -> list[Path]:
+    """The ready environments of other builds of the package with the same interpreter that were used last; a few of them."""
+    begin = f"{key.build.package}-"
+    found = [one for one in folder.parent.glob(f"{begin}*{key.interpreter.identity}-*") if one != folder]
+    used = [(stamp, one) for one in found if (stamp := _used(one)) is not None]
+    return [one for _, one in sorted(used, reverse=True)[:ALIKE] if read_mark(one).get("state") == "ready"]
+
+
+def _used(folder: Path) -> float | None:
+    with suppress(OSError):
+        return (folder / USED).stat().st_mtime
+    return None
 
 
 def health_of(folder: Path, device: str) -> Health | None:

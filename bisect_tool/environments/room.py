@@ -11,6 +11,7 @@ import contextlib
 import errno
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -119,6 +120,7 @@ def make_room(cache: CacheFolder, uv: Uv, limit: int, *, needed: int = 0) -> lis
             forget_wheels(cache, uv, [occupant])
             size = size_of(cache.root)
     if size + needed > limit:
+        shutil.rmtree(cache.compiled, ignore_errors=True)
         uv.call("cache", "clean")
         size = size_of(cache.root)
     if size + needed > limit:

@@ -85,15 +85,20 @@ class Ranking:
 
 def rank(listed: Sequence[Listed], clues: Clues, weights: Weights = WEIGHTS) -> Ranking:
     """The suspects among the commits of a range. Those that cancel out, and merges of what is listed anyway, are left out."""
-    inside = {entry.sha for entry in listed}
-    asked = [e for e in listed if e.stands and not (e.commit.is_merge and inside & set(e.commit.parents[1:]))]
-    ruled_out = tuple((entry, why) for entry in asked if (why := _impossible(entry, clues)))
-    out = {entry.sha for entry, _ in ruled_out}
-    asked = [_with_words_of_first(entry, listed) for entry in asked]
-    rarity = _Rarity.among(asked)
-    judged = [_judge(entry, clues, rarity, weights) for entry in asked if entry.sha not in out]
+    asked, ruled_out = asked_among(listed, clues)
+    rarity = Rarity.among([*asked, *(entry for entry, _ in ruled_out)])
+    judged = [_judge(entry, clues, rarity, weights) for entry in asked]
     found = sorted((suspect for suspect in judged if suspect.points > 0), key=lambda suspect: -suspect.points)
     return Ranking(tuple(found), ruled_out)
+
+
+def asked_among(listed: Sequence[Listed], clues: Clues) -> tuple[tuple[Listed, ...], tuple[tuple[Listed, str], ...]]:
+    """The commits of a range that may be the culprit, and those that cannot be it, each with the reason."""
+    inside = {entry.sha for entry in listed}
+    standing = [e for e in listed if e.stands and not (e.commit.is_merge and inside & set(e.commit.parents[1:]))]
+    ruled_out = tuple((entry, why) for entry in standing if (why := _impossible(entry, clues)))
+    out = {entry.sha for entry, _ in ruled_out}
+    return tuple(_with_words_of_first(entry, listed) for entry in standing if entry.sha not in out), ruled_out
 
 
 def _with_words_of_first(entry: Listed, listed: Sequence[Listed]) -> Listed:
@@ -114,7 +119,7 @@ def _impossible(entry: Listed, clues: Clues) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rarity:
+class Rarity:
     """In how many commits of the range each word and each file occurs."""
 
     size: int
@@ -122,7 +127,8 @@ class _Rarity:
     files: Counter[str]
 
     @classmethod
-    def among(cls, entries: Sequence[Listed]) -> _Rarity:
+    def among(cls, entries: Sequence[Listed]) -> Rarity:
+        """Count them."""
         words = Counter(word for entry in entries for word in _words(entry))
         files = Counter(file.path for entry in entries for file in entry.files or ())
         return cls(len(entries), words, files)
@@ -131,7 +137,12 @@ class _Rarity:
         """About 1 for a word that one commit in fifty has, near 0 for one that all have."""
         return _rare(self.size, self.words[word])
 
+    def log_of_word(self, word: str) -> float:
+        """How rare a word is, in nats: the logarithm of all commits for each that has it."""
+        return math.log((self.size + 1) / (self.words[word] + 0.5))
+
     def of_file(self, path: str) -> float:
+        """The same for a file that a commit touches."""
         return _rare(self.size, self.files[path])
 
 
@@ -144,7 +155,7 @@ def _words(entry: Listed) -> frozenset[str]:
     return words_of(entry.commit.title) | words_of(entry.commit.body) | words_of_paths(paths)
 
 
-def _judge(entry: Listed, clues: Clues, rarity: _Rarity, weights: Weights) -> Suspect:
+def _judge(entry: Listed, clues: Clues, rarity: Rarity, weights: Weights) -> Suspect:
     reasons = [
         *_by_files(entry, clues, rarity, weights),
         *_by_words(entry, clues, rarity, weights),
@@ -163,7 +174,15 @@ def _judge(entry: Listed, clues: Clues, rarity: _Rarity, weights: Weights) -> Su
     return Suspect(entry, points, tuple(sorted(reasons, key=lambda reason: -reason.points)), tuple(doubts))
 
 
-def _by_files(entry: Listed, clues: Clues, rarity: _Rarity, weights: Weights) -> Iterator[Reason]:
+def reasons_but_words(entry: Listed, clues: Clues, rarity: Rarity, weights: Weights) -> Iterator[Reason]:
+    """What points to a commit apart from words: places, pins, what it takes back, the number of the report."""
+    yield from _by_files(entry, clues, rarity, weights)
+    yield from _by_pins(entry, clues, weights)
+    yield from _by_nature(entry, clues, weights)
+    yield from _by_issue(entry, clues, weights)
+
+
+def _by_files(entry: Listed, clues: Clues, rarity: Rarity, weights: Weights) -> Iterator[Reason]:
     paths = [file.path for file in entry.files or ()]
     spread = 1 / (1 + max(0.0, math.log10(max(1, len(paths)) / weights.many_files)))
     points = dict(_points_of_frames(clues, weights))
@@ -196,7 +215,7 @@ def _is_file(path: str, named: str) -> bool:
     return path == named or path.endswith(f"/{named}")
 
 
-def _by_words(entry: Listed, clues: Clues, rarity: _Rarity, weights: Weights) -> Iterator[Reason]:
+def _by_words(entry: Listed, clues: Clues, rarity: Rarity, weights: Weights) -> Iterator[Reason]:
     origins = (
         (clues.passes, weights.bisected, "the pass that the compiler bisector names"),
         (clues.keys, weights.key, "the configuration key"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bisect_tool.reports.report import State
+from bisect_tool.reports.study_stand import StudyStand
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,15 @@ class StateKnown:
 
 
 @dataclass(frozen=True, slots=True)
+class RatesStudied:
+    """What is believed of a failure of a case that comes and goes: all its studies as they stand, oldest first."""
+
+    case: str
+    failure: str
+    studies: tuple[StudyStand, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """Something else must end first."""
 
@@ -146,10 +156,14 @@ class CalledOff:
 
 @dataclass(frozen=True, slots=True)
 class SlotLost:
-    """The device of a slot is lost: it does nothing more, and its work goes to the others."""
+    """The device of a slot is lost: it does nothing more, and its work goes to the others.
+
+    `rests`: there is no room where it is, and it is tried again later.
+    """
 
     slot: str
     reason: str
+    rests: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +218,7 @@ Event = (
     | TrialStarted
     | TrialFinished
     | StateKnown
+    | RatesStudied
     | Waiting
     | MakingAhead
     | OfRun

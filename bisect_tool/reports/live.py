@@ -128,7 +128,13 @@ def _words(event: events.Event) -> str | None:
             return event.text
         case events.MachineTrouble():
             return f"attempt {event.attempt} of {event.of} failed and is made again: {event.text}"
-        case events.TrialStarted() | events.StateKnown() | events.Checking() | events.MakingAhead():
+        case (
+            events.TrialStarted()
+            | events.StateKnown()
+            | events.RatesStudied()
+            | events.Checking()
+            | events.MakingAhead()
+        ):
             return None
         case _:
             return _words_of_run(event)
@@ -153,7 +159,8 @@ def _words_of_run(event: events.OfRun) -> str | None:
         case events.CalledOff():
             return f"{event.build}: called off: a newer result has answered it"
         case events.SlotLost():
-            return f"slot {event.slot} is lost, its work goes to the others: {event.reason}"
+            what = "has no room and is tried again later" if event.rests else "is lost"
+            return f"slot {event.slot} {what}, its work goes to the others: {event.reason}"
         case events.MadeAhead():
             return f"{event.build}: made ahead of need in {format_duration(event.seconds)}" if event.is_ready else None
         case events.RunFinished():

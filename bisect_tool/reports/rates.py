@@ -7,6 +7,7 @@ from typing import Literal
 
 from bisect_tool.reports.part import Part
 
+StudyVerdict = Literal["found", "no reliable change", "not converged", "unfinished"]
 LEAST_SHOWN = 0.005  # a smaller chance is not told; all of them are in the JSON
 MOST_SHOWN = 6
 
@@ -37,7 +38,7 @@ class RateStudy(Part):
 
     first: str
     last: str
-    verdict: Literal["found", "no reliable change", "not converged", "unfinished"]
+    verdict: StudyVerdict
     before: str | None = None
     after: str | None = None
     confidence: float | None = None

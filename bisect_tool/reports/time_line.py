@@ -38,5 +38,5 @@ def _fetched(time: TimePart) -> str:
 
 def _estimated(time: TimePart) -> str:
     guess = [format_duration(time.estimated_s)] if time.estimated_s is not None else []
-    guess += [format_size(time.estimated_bytes)] if time.estimated_bytes else []
+    guess += [f"{format_size(time.estimated_bytes)} for the builds alone"] if time.estimated_bytes else []
     return f" (estimated before: {', '.join(guess)})" if guess else ""

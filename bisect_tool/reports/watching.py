@@ -98,7 +98,7 @@ class Watched:
             case events.CalledOff():
                 self._do(f"{event.build} is called off", event.slot)
             case events.SlotLost():
-                self._do(f"lost: {event.reason}", event.slot)
+                self._do(f"{'rests' if event.rests else 'lost'}: {event.reason}", event.slot)
             case events.MakingAhead():
                 self.ahead[event.build] = event.doing
             case events.MadeAhead():

@@ -70,6 +70,10 @@ class Ahead:
         made = self._made.get(digest)
         return made is not None and made.is_begun and not made.is_there
 
+    def proves(self, digest: str) -> bool:
+        """Whether that environment is being made, and all of it is here."""
+        return self.makes(digest) and self._made[digest].work.is_proven_now
+
     def check(self, key: EnvironmentKey) -> None:
         """Raises `BuildUnusable` when making it ahead has shown that."""
         if key.digest in self._refused:
@@ -92,11 +96,14 @@ class Ahead:
         return made
 
     def settle(self, askings: Sequence[Asking], under: Sequence[Under]) -> None:
-        """After a decision: what nobody wants any more is called off, unless most of it is done."""
+        """After a decision: what nobody wants any more is called off, unless all of it is here.
+
+        Even its last byte would come later for what is needed now; what has come is kept for a later run.
+        """
         open_now = {one.environment for one in under}
         for digest, made in self._made.items():
             is_loser = digest not in open_now and not is_wanted(askings, digest)
-            if is_loser and not made.is_there and not made.is_dropped and not made.work.is_mostly_done:
+            if is_loser and not made.is_there and not made.is_dropped and not made.work.is_here:
                 made.is_dropped = True
                 self.executor.drop(digest)
 

@@ -48,7 +48,7 @@ class Estimate:
         else:
             work = [
                 f"  steps:     about {plural(self.steps, 'build')}, {plural(self.cases, 'case')} each",
-                f"  downloads: {plural(self.to_install, 'build')}, {size}, and what they need for the first time",
+                f"  downloads: {plural(self.to_install, 'build')}, {size}, and what each of them requires",
                 f"  disk:      {disk}",
                 f"  time:      about {format_duration(self.seconds)}",
             ]

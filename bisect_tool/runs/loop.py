@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from bisect_tool.environments.cache_folder import CacheFolder
-from bisect_tool.environments.environment import Waiting
+from bisect_tool.environments.environment import Checking, Waiting
 from bisect_tool.environments.uv import Download
 from bisect_tool.errors import BisectError, DiskFull, MachineFault
 from bisect_tool.reports import events
@@ -36,8 +36,10 @@ from bisect_tool.runs.executors import (
     PlaceNews,
     RanTrial,
     Result,
+    SlotFull,
     SlotLost,
     SlotsJoined,
+    SlotsRested,
     Told,
     WaitingForFirst,
     WaitingForLock,
@@ -45,6 +47,7 @@ from bisect_tool.runs.executors import (
 from bisect_tool.runs.job_news import OTHER_RUN, event_of
 from bisect_tool.runs.pace import Pace
 from bisect_tool.runs.renewal import Renewal
+from bisect_tool.runs.resting import Resting
 from bisect_tool.runs.serving import Doing, Service
 from bisect_tool.runs.session import Session
 from bisect_tool.runs.spending import Ledger, Work
@@ -74,9 +77,11 @@ class _Course:
         return self.session.asked.builds[self.number].version
 
     @property
-    def is_making(self) -> bool:
-        """Whether it waits for its environment, or for the turn to make it."""
-        return isinstance(self.job, OpenEnvironment) or (isinstance(self.job, HoldLock) and self.job.turn is not None)
+    def is_fetching(self) -> bool:
+        """Whether it waits for its environment, or for the turn to make it, and that is not just being proven."""
+        if isinstance(self.job, OpenEnvironment):
+            return not self.service.work.is_proven_now
+        return isinstance(self.job, HoldLock) and self.job.turn is not None
 
 
 @dataclass(slots=True)
@@ -108,6 +113,7 @@ class Loop:
     _has_news: bool = True
     _may_look: bool = False
     _counted: int = 0
+    _resting: Resting = field(default_factory=Resting)
 
     def __post_init__(self) -> None:
         self.starting = Starting(lambda line: self.tell(events.Notice(line)))
@@ -124,11 +130,7 @@ class Loop:
             self._search(renewal)
             while renewal.renew_ends():
                 self._search(renewal)
-            self.ahead.stop()
-            # Its ends are not for the loop that comes next.
-            while self.ahead.is_busy:
-                for arrival in self.executor.arrivals():
-                    self._arrived(arrival)
+            self._stop_ahead()  # its ends are not for the loop that comes next
         except BaseException:
             self._wind_up()
             raise
@@ -149,11 +151,38 @@ class Loop:
             if self._has_news:
                 self._counted = len(self.executor.slots)  # of one that comes later `SlotsJoined` is still to be read
                 self._decide(renewal)
-            if not self._courses and not self._waits_for_slots():
-                return
+            if not self._courses:
+                if self._rouses():
+                    continue
+                if not self._waits_for_slots():
+                    return
             self._pending += self._arrivals()
             while self._pending:
                 self._arrived(self._pending.pop(0))
+
+    def _stop_ahead(self) -> None:
+        self.ahead.stop()
+        while self.ahead.is_busy:
+            for arrival in self.executor.arrivals():
+                self._arrived(arrival)
+
+    def _rouses(self) -> bool:
+        """With nothing under way: whether slots that had no room try again, because something is wanted.
+
+        Raises `DiskFull` when they all have tried since the last thing that went well.
+        """
+        if not self._resting.slots or not decide(self._askings(), (), 1).starts:
+            return False
+        if self.ahead.is_busy:
+            self._stop_ahead()
+            self._resting.went_well()  # what it took is free
+        self._roused(self._resting.rouse_earlier())
+        return True
+
+    def _roused(self, slots: Sequence[int]) -> None:
+        for slot in slots:
+            self.tell(events.Notice(f"slot {self.executor.slots[slot]} is tried again: there may be room by now"))
+            self._has_news = True
 
     def _waits_for_slots(self) -> bool:
         """Whether every slot is lost, others may come, and something is wanted that they could do."""
@@ -215,7 +244,7 @@ class Loop:
 
     def _decide_alone(self, renewal: Renewal) -> bool:
         """With one slot: the build that is worth most to all sessions together; True when there is more to decide."""
-        if self._courses or self.lost:
+        if self._courses or self.lost or self._resting.slots:
             return False
         askings = self._askings()
         choice = choose(askings)
@@ -230,7 +259,8 @@ class Loop:
     def _decide_abreast(self, renewal: Renewal) -> bool:
         askings = self._askings()
         going = [(slot, course) for slot, course in self._courses.items() if not course.is_called_off]
-        free = [slot for slot in range(len(self.executor.slots)) if slot not in self._courses and slot not in self.lost]
+        unable = self.lost | self._resting.slots
+        free = [slot for slot in range(len(self.executor.slots)) if slot not in self._courses and slot not in unable]
         under = [course.under for _, course in going]
         made = decide(askings, under, len(free))
         if not made.useless and not free:
@@ -308,6 +338,8 @@ class Loop:
             job = _next_job(course, result)
         except (StopIteration, Cancelled):
             pass
+        except SlotFull as full:
+            self._rest(slot, full)
         except SlotLost as lost:
             self._lose(slot, lost)
         else:
@@ -321,6 +353,12 @@ class Loop:
         if isinstance(job, OpenEnvironment):
             course.service.work = Work()
         self.executor.start(slot, job)
+
+    def _rest(self, slot: int, full: SlotFull) -> None:
+        """Its work is wanted as before, and goes to another slot until this one is tried again."""
+        self._resting.lay(slot, full)
+        self._before.pop(slot, None)  # it may be asked for the very same again
+        self.tell(events.SlotLost(self.executor.slots[slot], str(full), rests=True))
 
     def _lose(self, slot: int, lost: SlotLost) -> None:
         """Its work is wanted as before, and goes to another slot."""
@@ -344,6 +382,7 @@ class Loop:
                 self._ended(arrival)
             case AheadTold():
                 self.ahead.told(arrival)
+                self._may_look = self._may_look or isinstance(arrival.step, Checking)
             case AheadEnded():
                 self.ahead.ended(arrival)
                 self._start_again()
@@ -354,6 +393,8 @@ class Loop:
                 self.ledger.slots = len(self.executor.slots) - len(self.lost)
                 self.tell(events.SlotsJoined(names))
                 self._has_news = True
+            case SlotsRested(slots):
+                self._roused(self._resting.rouse(slots))
             case NoSlotCame(error):
                 if len(self.lost) == len(self.executor.slots):
                     raise error
@@ -366,6 +407,8 @@ class Loop:
             self.ledger.stretches += work.end(arrival.at)
             if isinstance(result, BaseException):
                 self.ahead.allowance.came_to_nothing(work.fetched + work.broken_off)
+        if isinstance(result, Opened | RanTrial):
+            self._resting.went_well()
         if isinstance(result, RanTrial):
             self.ledger.ran(result.finished.observation.duration, arrival.at)
             self._has_news = True
@@ -387,16 +430,20 @@ class Loop:
             self._again.clear()
 
     def _look_ahead(self) -> None:
-        """Make what comes next, as soon as some slot runs a trial; before that the network is for what is needed now."""
-        if self.ahead.most and any(not course.is_making for course in self._courses.values()):
+        """Make what comes next, as soon as all is here for some slot; before that the network is for what is needed now."""
+        if self.ahead.most and not all(self._is_fetching(course) for course in self._courses.values()):
             askings = [self._asking(session) for session in self.sessions]
             self.ahead.look(askings, self._under, _steps_left(askings))
+
+    def _is_fetching(self, course: _Course) -> bool:
+        return course.is_fetching and not self.ahead.proves(course.under.environment)
 
     def _told(self, slot: int, course: _Course, news: News, at: float) -> None:
         if not isinstance(news, WaitingForLock | GpuNews):
             # Waiting for the first environment is waiting, too.
             step = Waiting() if isinstance(news, WaitingForFirst) else news
             self.ledger.stretches += course.service.work.take(step, at)
+        self._may_look = self._may_look or isinstance(news, Checking)
         if isinstance(news, Download) and not news.done and not news.here:
             self.ahead.allowance.announced(news.size)
         is_ours = self.ahead.makes(course.under.environment)

@@ -48,8 +48,7 @@ def _parts(session: Session, failure: FailureAnswer) -> Iterator[RateStudy]:
             last=asked.builds[study.high].label,
             trials=evidence.total(evidence.judged(study.low, study.high)).trials,
             chances=tuple(
-                Chance(build=asked.builds[build].label, chance=round(chance, 6))
-                for build, chance in chances(evidence, study)
+                Chance(build=asked.builds[build].label, chance=round(chance, 6)) for build, chance in chances(study)
             ),
             **_verdict(session, study),
         )

@@ -41,6 +41,7 @@ from bisect_tool.runs.history_reading import HistoryReader
 from bisect_tool.runs.isolating import Laboratory
 from bisect_tool.runs.loop import Loop
 from bisect_tool.runs.pace import Pace
+from bisect_tool.runs.rate_news import RateNews
 from bisect_tool.runs.readiness import Readiness
 from bisect_tool.runs.repeating import repeat_command
 from bisect_tool.runs.reporting import Circumstances, report_of
@@ -259,7 +260,11 @@ class _Run:
         if self.place.beside is not None:
             scout.scout(sessions)
 
+        rates = RateNews(self.tell)
+
         def looked(askings: Sequence[Asking]) -> None:
+            if len(courses) == 1 and sessions[0].fault is None:  # of one among many nobody follows the odds
+                rates.look(courses[0].runs[-1], sessions[0])
             self._give_answers(courses, askings)
 
         while True:

@@ -388,13 +388,26 @@ class Session:
 
     def asking(self) -> Asking:
         """The question as it stands, to be weighed together with others."""
-        known = self.known()
         last = self._last
+        if last is not None and self._is_settled(last):
+            return last
+        known = self.known()
         if last is not None and self.fault is None and last.known is known and last.question is self.question:
             return last
         wants = self._wants_of(known) if self.fault is None else Wants()
         self._last = Asking(self.question, known, self.asked.policy, self.row, wants)
         return self._last
+
+    def _is_settled(self, last: Asking) -> bool:
+        """Whether it wanted nothing and has learned nothing since, whatever is here by now and whatever it costs.
+
+        Of hundreds of questions most are so for most of the time.
+        """
+        if last.wants or self.fault is not None or last.question is not self.question:
+            return False
+        learned, known = self._learned(), last.known
+        is_old = known.results is learned.results and known.broken is learned.broken
+        return is_old and known.hints is self.hints and known.waits == self.waits
 
     @property
     def question(self) -> Question:

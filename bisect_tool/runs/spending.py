@@ -138,10 +138,14 @@ class Work:
         self._open.clear()
 
     @property
-    def is_mostly_done(self) -> bool:
-        """Whether more than half of what was announced is here, or it is being proven."""
-        here = self._announced - sum(self._open.values())
-        return self._checks or (self._announced > 0 and here > self._announced / 2)
+    def is_here(self) -> bool:
+        """Whether all that was announced has come, or it is being proven."""
+        return self._checks or (self._announced > 0 and not self._open)
+
+    @property
+    def is_proven_now(self) -> bool:
+        """Whether it is being proven, which needs no network."""
+        return self._checks
 
     def _downloading(self, name: str, size: int | None, at: float, *, done: bool) -> Iterator[Stretch]:
         if not done:

@@ -63,15 +63,10 @@ class Weigher:
         states = judged_of(timeline(asked.question, session.known(), case))
         shows, sought = (high, Sought.BREAK) if face(states[high]) - face(states[low]) else (low, Sought.FIX)
         failure = min(face(states[shows]))
-        ranking = looked.rank(FailureClues(session).of(failure, case, sought, shows, ()))
-        points = {suspect.entry.sha: suspect.points for suspect in ranking.suspects}
-        order = [entry.sha for entry in looked.found.commits.listed]
-        return spread(
-            order,
-            likelihoods(points, len(order)),
-            self._places(session, project, order, low, high),
-            asked.question.size,
-        )
+        listed = looked.found.commits.listed
+        likely = likelihoods(listed, FailureClues(session).of(failure, case, sought, shows, ()))
+        order = [entry.sha for entry in listed]
+        return spread(order, likely, self._places(session, project, order, low, high), asked.question.size)
 
     def _places(
         self, session: Session, project: Project, order: Sequence[str], low: int, high: int

@@ -11,13 +11,14 @@ from itertools import accumulate, pairwise
 from bisect_tool.search import holes, splits
 from bisect_tool.search.knowledge import Gap, Known, Question
 from bisect_tool.search.prices import LEAST
-from bisect_tool.search.prior import Prior, prior_of
+from bisect_tool.search.prior import EVENLY, Prior, prior_of
 from bisect_tool.search.wants import Wants
 from bisect_tool.search.wishes import Purpose, Wish
 
 APPRAISALS = 4000  # of a build for a gap, in one decision; beyond that only the most promising builds are looked at
 MOST_PROMISING = 12  # builds that are looked at in any case
 SHORTLIST = 40  # probes in a plan
+MANY_GAPS = 64  # beyond this their splits are looked for quickly, for the time of a decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,15 @@ class Group:
         """What a bit about the gap is worth to all of them."""
         return self.weight * len(self.cases)
 
+    def leaning(self, prior: Prior) -> Prior:
+        """Where a change is likely in this gap."""
+        return leaning_of(self.purpose, prior)
+
+
+def leaning_of(purpose: Purpose, prior: Prior) -> Prior:
+    """Weights are about the failure that the ends show. One that may have come and gone is looked for evenly."""
+    return EVENLY if purpose is Purpose.SCAN else prior
+
 
 def grouped(wants: Wants) -> list[Group]:
     """The splits, those of the same gap together."""
@@ -74,10 +84,10 @@ def candidates(known: Known, groups: Sequence[Group], prior: Prior, *, shared: b
 
     `shared`: several changes may lie in a gap (see `splits.candidates`).
     """
-    cheap = known.prices.classes(known.ready)
+    cheap, quickly = known.prices.classes(known.ready), len(groups) > MANY_GAPS
     found: set[int] = set()
     for group in groups:
-        best = tuple(splits.candidates(group.gap, shared=shared, prior=prior))
+        best = tuple(splits.candidates(group.gap, shared=shared, prior=group.leaning(prior), quickly=quickly))
         found.update(best, splits.cheaper(group.gap, cheap, best))
     return found
 
@@ -97,7 +107,7 @@ def appraise(question: Question, known: Known, wants: Wants, builds: Iterable[in
     for group in groups:
         for build in offered[bisect_right(offered, group.gap.before) : bisect_left(offered, group.gap.after)]:
             if holes.is_open(group.gap, build):
-                shares[build].append((group, group.weight * splits.worth(group.gap, build, prior)))
+                shares[build].append((group, group.weight * splits.worth(group.gap, build, group.leaning(prior))))
     order = {case: number for number, case in enumerate(question.tests)}
     probes = [
         _probe(question, known, build, [*wished[build], *_wishes_of(build, shares[build])], order)
@@ -142,7 +152,11 @@ def _promising(known: Known, offered: list[int], groups: Sequence[Group], prior:
     if looks <= APPRAISALS:
         return offered
     room = max(MOST_PROMISING, APPRAISALS // len(groups))
-    rough = _rough_worth(offered, groups, prior)
+    rough = dict.fromkeys(offered, 0.0)
+    for leaning in (prior,) if prior is EVENLY else (prior, EVENLY):
+        own = [group for group in groups if group.leaning(prior) is leaning]
+        for build, worth in _rough_worth(offered, own, leaning).items():
+            rough[build] += worth
     best = sorted(offered, key=lambda build: (-rough[build] / _price_of_one(known, build), build))[:room]
     return sorted({*best, *keep.intersection(offered)})
 

@@ -24,7 +24,8 @@ from bisect_tool.search.states import Fail, Hint, NoVerdict, Pass, Result
 from bisect_tool.search.together import Asking, Choice, choose
 from bisect_tool.search.wishes import Purpose, views_of
 
-FORMAT = 2  # also goes up when the same knowledge leads to another decision
+FORMAT = 3  # also goes up when the same knowledge leads to another decision
+READABLE = (2, FORMAT)  # of 2 only decisions with weights, and those on builds that say nothing any more, may differ
 Line = dict[str, Any]
 
 
@@ -165,7 +166,7 @@ def _under_way(entry: Sequence[Any]) -> tuple[int, Probe]:
 
 
 def _askings(line: Mapping[str, Any]) -> list[Asking]:
-    if line.get("format") != FORMAT:
+    if line.get("format") not in READABLE:
         raise ValueError(f"a record of format {line.get('format')}, this version reads {FORMAT}")
     return [_asking(entry) for entry in line["questions"]]
 
@@ -187,6 +188,8 @@ def _asking(entry: Mapping[str, Any]) -> Asking:
 def _policy(entry: Mapping[str, Any]) -> Policy:
     """The policy, with its enumerations: they are compared by identity."""
     usual = Policy()
+    if strange := entry.keys() - asdict(usual).keys():
+        raise ValueError(f"a policy with {', '.join(sorted(strange))}, which this version does not know")
     kinds = {name: type(getattr(usual, name)) for name in entry}
     return Policy(
         **{name: kinds[name](value) if issubclass(kinds[name], Enum) else value for name, value in entry.items()}

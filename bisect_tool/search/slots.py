@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 from math import log2
 
-from bisect_tool.search.appraisal import Group, Probe, appraise, candidates, grouped, parts_of, running_of
+from bisect_tool.search.appraisal import Group, Probe, appraise, candidates, grouped, leaning_of, parts_of, running_of
 from bisect_tool.search.knowledge import Gap, Known, Question, inside
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.prior import Prior, prior_of
@@ -54,9 +54,10 @@ def without_running(question: Question, wants: Wants, running: Sequence[Probe]) 
 
 
 def _parts(split: Split, builds: Sequence[int], prior: Prior) -> Iterator[Split]:
-    whole = prior.weight(split.gap.before, split.gap.after)
+    leaning = leaning_of(split.purpose, prior)
+    whole = leaning.weight(split.gap.before, split.gap.after)
     for gap in parts_of(split.gap, builds):
-        yield replace(split, gap=gap, weight=split.weight * prior.weight(gap.before, gap.after) / whole)
+        yield replace(split, gap=gap, weight=split.weight * leaning.weight(gap.before, gap.after) / whole)
 
 
 def _speculations(question: Question, known: Known, wants: Wants) -> Iterator[Split]:
@@ -81,7 +82,7 @@ def _together(question: Question, known: Known, wants: Wants, free: int) -> list
     sure = appraise(question, known, replace(wants, splits=()), {wish.build for wish in wants.wishes})[:free]
     chosen = dict.fromkeys(probe.build for probe in sure)
     for group, count in _shared_out(groups, free - len(chosen)):
-        for gap in _sections(group.gap, count, prior):
+        for gap in _sections(group.gap, count, group.leaning(prior)):
             found = _best_in(question, known, replace(group, gap=gap), shared=count == 1, taken=chosen)
             if found is not None:
                 chosen[found] = None

@@ -13,6 +13,7 @@ from math import log2
 from bisect_tool.search import holes
 from bisect_tool.search.knowledge import Gap
 from bisect_tool.search.prior import EVENLY, Prior
+from bisect_tool.search.weighted_split import best_split
 
 
 def worth(gap: Gap, build: int, prior: Prior = EVENLY) -> float:
@@ -22,15 +23,15 @@ def worth(gap: Gap, build: int, prior: Prior = EVENLY) -> float:
     return information * holes.chance_testable(gap, build) if gap.untestable else information
 
 
-def candidates(gap: Gap, *, shared: bool, prior: Prior = EVENLY) -> Iterator[int]:
+def candidates(gap: Gap, *, shared: bool, prior: Prior = EVENLY, quickly: bool = False) -> Iterator[int]:
     """The best builds of a gap, a few: its split, or where it has a hole the best on each side and those inside.
 
-    `shared`: several cases may have changes in the gap.
+    `shared`: several cases may have changes in the gap. `quickly`: with weights the middle of the weight will do.
     """
     if gap.after - gap.before < 2:
         return
     if not gap.untestable:
-        yield _split(gap, prior, shared=shared)
+        yield _split(gap, prior, shared=shared, quickly=quickly)
         return
     for side in sides_of(gap):
         if side:
@@ -57,9 +58,9 @@ def sides_of(gap: Gap) -> tuple[range, range]:
     return range(gap.before + 1, gap.untestable[0]), range(gap.untestable[-1] + 1, gap.after)
 
 
-def _split(gap: Gap, prior: Prior, *, shared: bool) -> int:
+def _split(gap: Gap, prior: Prior, *, shared: bool, quickly: bool) -> int:
     if prior is not EVENLY:
-        return prior.place(gap, 0.5)
+        return prior.place(gap, 0.5) if quickly else best_split(gap, prior)
     return gap.before + (even_split if shared else halves)(gap.after - gap.before)
 
 

@@ -28,9 +28,8 @@ from bisect_tool.search.luck import is_settled, missing_trials
 from bisect_tool.search.policy import Policy
 from bisect_tool.search.splits import sides_of
 from bisect_tool.search.states import trials_of
-from bisect_tool.search.wishes import Purpose, Split, View, Wish, views_of
+from bisect_tool.search.wishes import IN_VAIN, Purpose, Split, View, Wish, views_of
 
-IN_VAIN = 3  # trials without a verdict that the verification of one side may cost
 A_FEW = 6  # probes inside a range whose ends agree, where a bisection would take fewer
 
 
@@ -67,7 +66,7 @@ def wants_of(question: Question, known: Known, policy: Policy) -> Wants:
             wishes += study_wishes(question, known, view, policy_here)
         else:
             steady.append(view)
-            wishes += () if own else notice_wishes(proven(view, unproven), policy_here)
+            wishes += () if own else notice_wishes(known, proven(view, unproven), policy_here)
     splits = [
         Split(view.case, gap)
         for view in steady

@@ -18,6 +18,8 @@ from bisect_tool.search.knowledge import (
 )
 from bisect_tool.search.states import Judged, State, Untestable, face, state_of
 
+IN_VAIN = 3  # trials without a verdict that running a build again may cost
+
 
 class Purpose(StrEnum):
     """Why a probe is made."""

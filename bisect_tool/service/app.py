@@ -13,7 +13,9 @@ from pydantic.json_schema import models_json_schema
 from bisect_tool.service import api, guards, pages, probes, receiving, told
 from bisect_tool.service.api.models import NewQuestion
 from bisect_tool.service.feed import Feed
+from bisect_tool.service.heads import HeadAsGet
 from bisect_tool.service.metrics import Metrics
+from bisect_tool.service.pages.for_people import ForPeople
 from bisect_tool.service.problems import Problem, add_handlers
 from bisect_tool.service.rates import Rates
 from bisect_tool.service.services import Services
@@ -68,7 +70,9 @@ def _guard(app: FastAPI, services: Services, metrics: Metrics) -> None:
     app.add_middleware(guards.WithoutDefects)
     app.add_middleware(guards.BodyLimit)
     app.add_middleware(guards.OwnSite, hosting=services.hosting)
+    app.add_middleware(ForPeople)
     app.add_middleware(guards.WithHeaders, hosting=services.hosting)
+    app.add_middleware(HeadAsGet)
     app.add_middleware(guards.Logged, observe=metrics.observe)
 
 

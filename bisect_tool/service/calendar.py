@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select, union
 
 from bisect_tool.store import service_tables as tables
 from bisect_tool.store.database import Database
@@ -126,13 +126,17 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """The days from `first` to `last`, oldest first, and the builds without a date (`undated`)."""
+    """The days from `first` to `last`, oldest first, and the builds without a date (`undated`).
+
+    `months` are all months that have builds, as `2026-11`, oldest first.
+    """
 
     stream: Stream
     first: date
     last: date
     days: tuple[Day, ...]
     undated: tuple[BuildOfDay, ...] = ()
+    months: tuple[str, ...] = ()
 
 
 def calendar_of(
@@ -180,9 +184,32 @@ def read_calendar(database: Database, package: str, channel: str, first: date, l
         listed = _listed(connection, package, channel, span)
         uses = _uses(connection, package, channel, span)
         faults = _faults(connection, package, {one.build for one in listed} | {one.build for one in uses})
-        return calendar_of(stream, listed, uses, faults, first, last)
+        found = calendar_of(stream, listed, uses, faults, first, last)
+        return replace(found, months=_months(connection, package, channel))
 
     return database.read(read)
+
+
+def read_months(database: Database, package: str, channel: str) -> tuple[str, ...]:
+    """As `Calendar.months`."""
+    return database.read(lambda connection: _months(connection, package, channel))
+
+
+def _months(connection: Connection, package: str, channel: str) -> tuple[str, ...]:
+    build, watched = tables.listed_builds.c, tables.watched.c
+    listed = (
+        select(func.substr(build.day, 1, 7))
+        .join_from(tables.listed_builds, tables.watched, build.stream == watched.id)
+        .where(watched.package == package, watched.channel == channel, build.day.is_not(None))
+        .where(build.status != LEFT_OUT)
+    )
+    use, question = tables.used_builds.c, tables.questions.c
+    used = (
+        select(func.substr(use.day, 1, 7))
+        .join_from(tables.used_builds, tables.questions, use.question == question.id)
+        .where(question.package == package, use.channel == channel, use.day.is_not(None))
+    )
+    return tuple(sorted(connection.execute(union(listed, used)).scalars()))
 
 
 def _merged(listed: Iterable[Listed]) -> dict[str, Listed]:

@@ -15,6 +15,7 @@ from bisect_tool.runs.judging import from_values, verdict_of
 from bisect_tool.service.question import Question
 from bisect_tool.spec.document import parse_document, plain
 from bisect_tool.spec.model import NamedFailure, Spec
+from bisect_tool.store.kept_logs import KeptLogs
 from bisect_tool.store.logs import LOG
 from bisect_tool.store.results import Results
 from bisect_tool.store.tables import healths, trials
@@ -43,8 +44,8 @@ class Trial:
     """One stored trial. `state` is `pass`, `failing`, `untestable` (for `reason`) or `machine`: its own machine spoiled it.
 
     `environment` is what the environment held when it was proven, None where nobody knows. `log_here`: this host has the log,
-    else `log` says where it is shared, None where only the host of the trial has it. `seconds` is how long it took,
-    `finished` in UTC.
+    or reads it where it is kept; else `log` says where it is shared, None where only the host of the trial has it. `seconds` is
+    how long it took, `finished` in UTC.
     """
 
     number: int
@@ -71,12 +72,14 @@ class Trial:
 class Evidence:
     """The stored trials; `cache` is the root of this host's cache, where the logs of its own trials lie.
 
-    `shared` is the folder for the logs of all hosts, where there is one that is mounted here.
+    `shared` is the folder for the logs of all hosts, where there is one that is mounted here, `kept` the address where they
+    are kept instead.
     """
 
     results: Results
     cache: Path
     shared: Path | None = None
+    kept: KeptLogs | None = None
 
     def trials(self, question: Question, case: str, build: str, most: int = MOST_TRIALS) -> list[Trial]:
         """The trials of a case on a build, in the order in which they ended."""
@@ -93,9 +96,9 @@ class Evidence:
         return self._shown(rows[0], _named(question)) if rows else None
 
     def log(self, question: Question, number: int) -> bytes | None:
-        """What the trial printed; None when this host does not have it."""
+        """What the trial printed; None when this host does not have it. Raises `LogUnread` for one that is kept elsewhere."""
         rows = self._rows(trials.c.repro == question.repro, trials.c.id == number, most=1)
-        return self._read(rows[0].folder) if rows else None
+        return self._read(rows[0].folder, rows[0].log) if rows else None
 
     def _rows(self, *conditions: ColumnElement[bool], most: int) -> Sequence[Row[Any]]:
         same = and_(
@@ -132,7 +135,7 @@ class Evidence:
             output=observation.output,
             environment=None if row.health is None else dict(row.health),
             log=row.log,
-            log_here=any(path.is_file() for _, path in self._places(row.folder)),
+            log_here=self._is_kept(row.folder, row.log) or any(path.is_file() for _, path in self._places(row.folder)),
         )
 
     def _places(self, folder: str) -> Iterator[tuple[Path, Path]]:
@@ -141,9 +144,16 @@ class Evidence:
         if self.shared is not None:
             yield self.shared, self.shared / PurePosixPath(folder).name / LOG
 
-    def _read(self, folder: str) -> bytes | None:
+    def _is_kept(self, folder: str, log: str | None) -> bool:
+        # Whether it can be read shows when somebody wants to: asking a place far away for each of many trials takes long.
+        return self.kept is not None and self.kept.has(folder, log)
+
+    def _read(self, folder: str, log: str | None) -> bytes | None:
         found = (_content(root, path) for root, path in self._places(folder))
-        return next((content for content in found if content is not None), None)
+        here = next((content for content in found if content is not None), None)
+        if here is None and self.kept is not None and self.kept.has(folder, log):
+            return self.kept.read(folder, MOST_LOG)
+        return here
 
 
 def _content(root: Path, path: Path) -> bytes | None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bisect_tool.service.access import Here
@@ -119,6 +119,9 @@ def keep(database: Database, github: GitHubSettings, event: str, delivery: str, 
 
     def change(connection: Connection) -> str:
         if connection.execute(noted).first() is None:
+            # From now on it counts anew: what was sent again can be sent again for some days (`upkeep`).
+            again = update(deliveries).where(deliveries.c.id == delivery).values(received=database.now())
+            connection.execute(again)
             return "received before"
         if row is not None:
             added = insert(asked).values(**row, received=database.now()).on_conflict_do_nothing().returning(asked.c.id)

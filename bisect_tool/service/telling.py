@@ -124,7 +124,9 @@ class Teller:
         known = select(told.c.job).where(told.c.job == jobs.c.id).exists()
         query = (
             JOBS.add_columns(is_news)
-            .where(jobs.c.id > self._floor, jobs.c.state.not_in(OPEN), ~known)
+            # Of older ones it is not kept for ever that they were told (`upkeep`).
+            .where(jobs.c.id > self._floor, jobs.c.state.not_in(OPEN), jobs.c.ended > self.database.now() - TOO_OLD)
+            .where(~known)
             .order_by(jobs.c.id)
             .limit(AT_ONCE)
         )

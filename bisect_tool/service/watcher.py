@@ -1,4 +1,7 @@
-"""The thread of a server that takes answers in, looks at channels, and has old answers run again: in one server at a time."""
+"""The thread of a server that takes answers in, looks at channels, has old answers run again, and forgets what is old.
+
+It does so in one server at a time.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from bisect_tool.runs.workshop import Workshop
 from bisect_tool.service.answers import Answers
 from bisect_tool.service.reviews import ReviewRules, Reviews
 from bisect_tool.service.streams import ChannelLook, Streams
+from bisect_tool.service.upkeep import Upkeep
 from bisect_tool.service.watches import DAY, Watches, Watching, WatchRules
 from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.store.database import Database
@@ -37,6 +41,7 @@ class Watcher:
     leases: LeaseKeeper
     tell: Callable[[str], None] = lambda _line: None
     clock: Callable[[], float] = time.monotonic
+    upkeep: Upkeep | None = None
     _lease: Lease | None = field(default=None, init=False)
     _picked: float | None = field(default=None, init=False)
 
@@ -72,6 +77,8 @@ class Watcher:
             self._picked = self.clock()
             for question in self.reviews.pick():
                 self.tell(f"{question}: its answer is reviewed")
+        if self.upkeep is not None and (removed := self.upkeep.turn()):
+            self.tell(f"removed what is older than {self.upkeep.keep / DAY:.0f} days: {removed}")
         return True
 
     def close(self) -> None:
@@ -99,7 +106,9 @@ def watcher_of(workshop: Workshop, database: Database, leases: LeaseKeeper, tell
     settings = workshop.settings
     rules = WatchRules(every=float(settings.watch_every), lasts=settings.watch_days * DAY)
     watching = Watching(Watches(database, rules), Streams(database), ChannelLook(workshop), random.Random())  # noqa: S311  it spreads looks
-    return Watcher(Answers(database), watching, Reviews(database, ReviewRules(share=settings.reviews)), leases, tell)
+    reviews = Reviews(database, ReviewRules(share=settings.reviews))
+    upkeep = Upkeep(database, settings.keep_days * DAY)
+    return Watcher(Answers(database), watching, reviews, leases, tell, upkeep=upkeep)
 
 
 @contextmanager

@@ -52,6 +52,7 @@ from bisect_tool.trials.visible import made_visible
 from bisect_tool.trials.volatile import without_escapes
 
 LONGEST_TEXT = 4 * 1024
+LONGEST_LINE = 400
 LONGEST_SEARCHED = 64 * 1024
 _LAST_LINES = 8
 _SHOWN_FRAMES = 8
@@ -155,7 +156,8 @@ def _end_of(observation: Observation) -> _Symptom:
         return _Symptom(signature, _tail(output), signature.title)
     if chain := observation.chain or parse(output):
         words = "\n".join(f"{raised.type}: {raised.message}" for raised in chain)
-        return _Symptom(signature_of_chain(chain, output), _printed(chain, output), words)
+        signature = signature_of_chain(chain, output)
+        return _Symptom(signature, _printed(chain, output, signature.title), words)
     return _Symptom(signature_of_exit(observation.exit_status or 0, output), _tail(output), _last_lines(output))
 
 
@@ -208,8 +210,11 @@ def _tail(output: str) -> str:
     return text if len(text) <= LONGEST_TEXT else "…" + text[1 - LONGEST_TEXT :]
 
 
-def _printed(chain: Sequence[Raised], output: str) -> str:
-    """The last frames and the message of the exception, as printed where that can be found, else put together again."""
+def _printed(chain: Sequence[Raised], output: str, title: str) -> str:
+    """The last frames and the message of the exception, as printed where that can be found, else put together again.
+
+    Where the message is too long, the line that gave the failure its `title` is shown, too: compilers print a command first.
+    """
     raised = chain[0]
     text = without_escapes(output)
     line = f"{raised.type}: {raised.message}".split("\n", 1)[0].rstrip(": ")
@@ -221,7 +226,13 @@ def _printed(chain: Sequence[Raised], output: str) -> str:
     if start:
         start = text.find("\n", start) + 1
     start = max(start, text.rfind("Traceback (most recent call last):", 0, at))
-    return text[start : start + LONGEST_TEXT].rstrip()
+    shown = text[start : start + LONGEST_TEXT].rstrip()
+    telling = text.find(title.rsplit(": ", 1)[-1].rstrip("…"), start)
+    if telling < start + len(shown):
+        return shown
+    begins = max(text.rfind("\n", 0, telling) + 1, telling - LONGEST_LINE // 2)
+    line = text[begins : begins + LONGEST_LINE].split("\n", 1)[0]
+    return f"{shown[: LONGEST_TEXT - len(line) - 3].rstrip()}\n…\n{line}"
 
 
 def _lacks(package: str) -> str:

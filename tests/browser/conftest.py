@@ -57,12 +57,12 @@ def open_page(browser: Browser, server: Server) -> Iterator[Open]:
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
-    def open_(path: str = "/", **options: object) -> Page:
+    def open_(path: str = "/", *, is_refused: bool = False, **options: object) -> Page:
         context = browser.new_context(base_url=server.address, **options)  # type: ignore[arg-type]
         context.set_default_timeout(MINUTE / 2)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda said: complaints.append(said.text) if _is_complaint(said) else None)
+        page.on("console", lambda said: complaints.append(said.text) if _is_complaint(said, is_refused) else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(path)
         return page
@@ -73,6 +73,7 @@ def open_page(browser: Browser, server: Server) -> Iterator[Open]:
     assert complaints == []
 
 
-def _is_complaint(said: ConsoleMessage) -> bool:
-    """A form that comes back with its mistakes has the status 422, which the browser mentions."""
-    return said.type in {"error", "warning"} and "status of 422" not in said.text
+def _is_complaint(said: ConsoleMessage, is_refused: bool) -> bool:  # noqa: FBT001
+    """A form that comes back with its mistakes has the status 422, what is not there 404, which the browser mentions."""
+    fine = ("status of 422", "status of 404") if is_refused else ("status of 422",)
+    return said.type in {"error", "warning"} and not any(one in said.text for one in fine)

@@ -13,6 +13,7 @@ from sqlalchemy import insert
 from bisect_tool.reports import events
 from bisect_tool.reports.rates import Chance, Rate, RateStudy
 from bisect_tool.reports.report import Report
+from bisect_tool.reports.study_stand import SideRate, StudyStand
 from bisect_tool.runs.judging import as_values
 from bisect_tool.service.question import Asker, Job, Question, Submission, fault_values
 from bisect_tool.service.queue import Taken
@@ -27,6 +28,10 @@ from tests.reports import samples
 
 SCRIPT = b"import torch\n\nx = torch.ones(3, requires_grad=True)\nx.sum().backward()\nassert x.grad is not None\n"
 NIGHTLIES = tuple(f"2.12.0.dev202603{day:02}" for day in range(1, 29))
+MANY = tuple(
+    f"2.12.0.dev2026{day}+cu130.with.a.long.local.version"
+    for day in (f"{n // 28 % 12 + 1:02}{n % 28 + 1:02}.{n // 336}" for n in range(400))
+)
 CASES = (("eager", "control"), ("inductor", "test"), ("aot_eager", "test"))
 LANES = ("any", "cpu")
 # Report by name, with what the question is called.
@@ -59,6 +64,9 @@ def fill(services: Services) -> dict[str, Question]:
     running = taken(services, worker)
     Workers(services.database, services.queue.span).tell(worker, WorkerState.BUSY, found["fx-graph-cache"].id, done=9)
     tell(services, running.job, *half_way())
+    title = "Scaled dot product attention differs from one call to the next, under deterministic algorithms and a fixed seed"
+    found["flaky-attention"] = ask(services, "flaky-attention", title)
+    tell(services, taken(services, worker).job, *half_way_in_flaky())
     found["empty-row"] = ask(services, "empty-row", "Softmax of an empty row is NaN since the new kernels", owner="bob")
     fill_trials(services, found["diagonal-scatter-grad"])
     fill_builds(services, found)
@@ -119,6 +127,25 @@ def half_way() -> list[events.Event]:
         events.Downloading(NIGHTLIES[11], "torch", 412_345_678, 912_345_678),
     ]
     return told
+
+
+def half_way_in_flaky() -> list[events.Event]:
+    """The events of a run over 400 builds with long names that knows roughly where the rate of a failure changes."""
+    told: list[events.Event] = [events.RunStarted("flaky-attention", "torch", MANY, CASES, "cuda", 9)]
+    for place, shown in ((0, 0), (399, 1), (199, 0), (299, 1), (249, 0), (274, 1)):
+        told.append(events.StateKnown("inductor", MANY[place], "flaky" if shown else "pass", "nan" if shown else None))
+        told += [events.StateKnown(case, MANY[place], "pass", None) for case in ("eager", "aot_eager")]
+    told.append(events.RatesStudied("inductor", "AssertionError: Tensor-likes are not close", (believed(),)))
+    told.append(events.TrialStarted(MANY[262], "inductor", "search", 300.0))
+    return told
+
+
+def believed(sharp: float = 2.0) -> StudyStand:
+    """What is believed of the 400 builds after 132 trials: a hill, the narrower the larger `sharp` is."""
+    weights = [1 / (1 + (abs(number - 258) / 6) ** (2 * sharp)) for number in range(1, 400)]
+    chances = tuple(round(0.97 * weight / sum(weights), 4) for weight in weights)
+    older, newer = SideRate(0, 44, 0.0, 0.08), SideRate(9, 44, 0.11, 0.35)
+    return StudyStand(0, 399, 132, "unfinished", older, newer, chances=chances, trials_left=94, seconds_left=1860.0)
 
 
 def tried(build: str, states: Mapping[str, str]) -> list[events.Event]:
@@ -192,7 +219,9 @@ def fill_builds(services: Services, questions: Mapping[str, Question]) -> None:
         "id": 1, "package": "torch", "channel": "nightly", "variant": "cu130", "device": "cuda", "python": "3.11",
         "newest": NIGHTLIES[-1], "polled": 1.0, "due": 1.0, "faults": 0, "source": "https://download.pytorch.org/whl/nightly",
     }  # fmt: skip
-    listed = [_listed(day) for day in range(1, 29)]
+    # The channel was looked at in January, too, and not in between.
+    winter = {**_listed(1), "build": "2.11.0.dev20260115", "day": "2026-01-15"}
+    listed = [winter, *(_listed(day) for day in range(1, 29))]
     used = [
         {"question": questions[name].id, "build": NIGHTLIES[day - 1], "channel": "nightly", "day": f"2026-03-{day:02}",
          "state": state, "reason": None}

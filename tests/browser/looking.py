@@ -17,6 +17,11 @@ _FAULTS = """() => {
   for (const one of document.querySelectorAll("svg"))
     if (one.getAttribute("aria-hidden") !== "true" && !(one.getAttribute("role") === "img" && one.ariaLabel))
       faults.push(`a picture without words: ${one.outerHTML.slice(0, 80)}`);
+  for (const one of document.querySelectorAll("[tabindex='0']")) {
+    const has_role = one.getAttribute("role") || ["OL", "UL", "TABLE"].includes(one.tagName);
+    if (!has_role || !(one.ariaLabel || one.getAttribute("aria-labelledby")))
+      faults.push(`the keyboard comes there, and nobody says where that is: ${one.outerHTML.slice(0, 80)}`);
+  }
   let level = 0;
   for (const one of document.querySelectorAll("h1, h2, h3, h4, h5, h6")) {
     if (!shown(one)) continue;

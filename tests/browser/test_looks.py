@@ -18,6 +18,7 @@ PAGES = {
     "flaky": "/q/{flaky-dropout}",
     "numbers": "/q/{softmax-latency}",
     "running": "/q/{fx-graph-cache}",
+    "running-flaky": "/q/{flaky-attention}",
     "waiting": "/q/{empty-row}",
     "failed": "/q/{needs-two-gpus}",
     "trial": "/q/{diagonal-scatter-grad}/trials/inductor/2.12.0",
@@ -42,14 +43,15 @@ def test_a_page_fits_can_be_read_and_has_names_for_everything(
 ) -> None:
     page = open_page(address(name, questions), viewport=DESKTOP, color_scheme="light")
     page.screenshot(path=shots / f"{name}-desktop-light.png", full_page=True)
-    _open_everything(page)
-    wrong, too_wide = {"names": faults(page), "faint in the light": faint_texts(page)}, [overflow(page)]
-    page.emulate_media(color_scheme="dark")
-    wrong["faint in the dark"] = faint_texts(page)
     page.set_viewport_size(PHONE)
-    too_wide.append(overflow(page))
-    page.reload()
+    page.emulate_media(color_scheme="dark")
     page.screenshot(path=shots / f"{name}-phone-dark.png", full_page=True)
+    _open_everything(page)
+    wrong, too_wide = {"names": faults(page), "faint in the dark": faint_texts(page)}, [overflow(page)]
+    page.emulate_media(color_scheme="light")
+    wrong["faint in the light"] = faint_texts(page)
+    page.set_viewport_size(DESKTOP)
+    too_wide.append(overflow(page))
     assert wrong == {"names": [], "faint in the light": [], "faint in the dark": []}
     assert too_wide == [0, 0]
 

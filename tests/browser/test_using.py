@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 from sqlalchemy import update
@@ -9,7 +11,7 @@ from bisect_tool.service.question import Question, QuestionState
 from bisect_tool.service.queue import Taken
 from bisect_tool.store.service_tables import jobs
 from tests.browser.conftest import Open
-from tests.browser.filling import CASES, NIGHTLIES, SCRIPT, answer, ask, half_way, taken, tell, tried
+from tests.browser.filling import CASES, NIGHTLIES, SCRIPT, answer, ask, believed, half_way, taken, tell, tried
 from tests.browser.serving import Server
 from tests.reports import samples
 
@@ -74,6 +76,34 @@ def test_watch_it_live_until_the_answer_is_there(open_page: Open, server: Server
     answer(services, work, samples.exact())
     expect(page.get_by_text("zero-grad appeared in 2.12.0 and was fixed in 2.14.0.", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Try again", exact=True)).to_be_visible()
+
+
+def test_what_is_believed_of_a_flaky_failure_changes_while_one_looks(
+    open_page: Open, server: Server, questions: dict[str, Question]
+) -> None:
+    services, question = server.services, questions["flaky-attention"]
+    page = open_page(f"/q/{question.id}")
+    bars = page.get_by_role("img", name="Chance that the rate changed with each build")
+    expect(bars.locator("rect")).to_have_count(399)
+    expect(page.get_by_text("About 90 trials to go, about 31 min.")).to_be_visible()
+    job = services.questions.jobs(question.id)[-1]
+    stand = replace(believed(4.0), trials=170, trials_left=12, seconds_left=240.0)
+    tell(services, job, events.RatesStudied("inductor", "AssertionError: Tensor-likes are not close", (stand,)))
+    expect(page.get_by_text("About 12 trials to go, about 4 min.")).to_be_visible()
+    expect(page.get_by_text("not settled yet, after 170 trials")).to_be_visible()
+    tell(services, job, events.RatesStudied("inductor", "AssertionError: Tensor-likes are not close", (believed(),)))
+    script_free = open_page(f"/q/{question.id}", java_script_enabled=False)
+    assert "About 90 trials to go, about 31 min." in script_free.content()
+    assert script_free.locator("svg.chances rect").count() == 399
+
+
+def test_a_browser_is_told_why_it_is_refused(open_page: Open) -> None:
+    page = open_page("/q/q0123456789abcdef0123", is_refused=True)
+    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+    page.goto("/api/v1/questions/q0123456789abcdef0123")
+    expect(page.get_by_role("region", name="What happened")).to_contain_text("There is no question")
+    page.get_by_role("link", name="All questions").click()
+    expect(page.get_by_role("heading", name="When did this regress?")).to_be_visible()
 
 
 def test_the_log_stays_where_one_reads_and_follows_where_one_is_at_the_end(open_page: Open, server: Server) -> None:
@@ -189,11 +219,15 @@ def test_copy_the_answer_as_markdown(open_page: Open, questions: dict[str, Quest
 
 
 def test_a_day_of_the_calendar_leads_to_its_build(open_page: Open) -> None:
-    page = open_page("/builds?month=2026-03")
+    page = open_page("/builds")  # opens at the newest month that has builds
+    expect(page.get_by_role("heading", name="March 2026")).to_be_visible()
+    expect(page.get_by_text("None later")).to_be_visible()
     page.get_by_role("link", name="✗ broken").click()
     expect(page.locator("tr:target")).to_contain_text("libcudart.so.13")
-    page.get_by_role("link", name="Earlier").click()
-    expect(page.get_by_role("heading", name="February 2026")).to_be_visible()
+    page.get_by_role("link", name="Earlier").click()  # passes February, which has none
+    expect(page.get_by_role("heading", name="January 2026")).to_be_visible()
+    page.get_by_role("link", name="Later").click()
+    expect(page.get_by_role("heading", name="March 2026")).to_be_visible()
 
 
 def test_from_an_answer_to_the_evidence(open_page: Open, questions: dict[str, Question]) -> None:

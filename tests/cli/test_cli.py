@@ -112,6 +112,7 @@ def test_the_name_and_place_of_every_setting(tmp_path: Path) -> None:
         ("github-api", "default"),
         ("index", "default"),
         ("jobs", "default"),
+        ("keep-days", "default"),
         ("lease", "default"),
         ("logs", "default"),
         ("max-cache", "--max-cache"),

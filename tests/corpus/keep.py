@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -88,8 +89,13 @@ def _kept(report: dict[str, Any], cache: Path) -> dict[str, Any]:
 
 
 def _places(cache: Path) -> dict[str, str]:
-    """What stands for the places of this machine."""
-    return {str(cache.resolve()): "CACHE", str(Path.home()): "HOME", str(Path(sys.base_prefix)): "PYTHON"}
+    """What stands for the places of this machine; the cache first, because it may be in one of the others."""
+    return {
+        str(cache.resolve()): "CACHE",
+        str(Path(sys.base_prefix)): "PYTHON",
+        str(Path.home()): "HOME",
+        tempfile.gettempdir(): "TMP",
+    }
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

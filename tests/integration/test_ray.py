@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -106,6 +108,33 @@ def test_ctrl_c_ends_what_runs_on_the_nodes(far: Place) -> None:
     process.communicate(timeout=300)
     assert process.returncode == 130
     assert gone(pids)
+
+
+def test_a_node_without_room_gives_its_work_to_the_others(far: Place, cluster: RigCluster) -> None:
+    full = cluster.add(BISECT_MAX_CACHE="1")
+    far.publish(history(12, failing(range(7, 12))))
+    ran = far.run("run", far.spec(cases=MAIN, from_="1.0"), "--plain", "--json", far.root / "answer.json")
+    cluster.kill(full)
+    assert ran.status == 0, ran.err
+    answer = json.loads((far.root / "answer.json").read_text())
+    assert ends(answer) == [("exact", "1.6", "1.7", "open", "1.11", None)]
+    words = r"slot (node-\d) slot \d has no room and is tried again later, its work goes to the others: \1 \("
+    assert (told := re.search(words, ran.err)), ran.err  # nodes of one machine come in any order
+    assert any(note.startswith(f"no room was left on {told[1]} (") for note in answer["range"]["notes"])
+    assert full.environments() == []
+
+
+def test_when_no_node_has_room_the_run_ends_with_that(place: Place) -> None:
+    place.extra |= {
+        "BISECT_EXECUTOR": "ray",
+        "BISECT_RAY_ADDRESS": "local",
+        "BISECT_JOBS": "2",
+        "BISECT_MAX_CACHE": "1",
+    }
+    ran = place.run("run", _any_spec(place), "--plain")
+    assert ran.status == 20, ran.err
+    assert "everything left in it is in use" in ran.err
+    assert "--max-cache" in ran.err
 
 
 def test_an_address_where_nobody_is_says_what_to_start(place: Place) -> None:

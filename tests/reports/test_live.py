@@ -103,6 +103,16 @@ def test_slots_that_join_get_lines_too_and_so_do_those_that_come_again() -> None
     )
 
 
+def test_a_slot_without_room_is_not_said_to_be_lost() -> None:
+    event = events.SlotLost("node-2 slot 1", "node-2 (host): no space", rests=True)
+    words = (
+        "slot node-2 slot 1 has no room and is tried again later, its work goes to the others: node-2 (host): no space"
+    )
+    assert plain_line(event) == words
+    made = watched(events.SlotsOpened(("node-1 slot 1", "node-2 slot 1")), event)
+    assert made.slots["node-2 slot 1"].what == "rests: node-2 (host): no space"
+
+
 def test_a_run_that_had_one_slot_shows_all_of_them_once_others_join() -> None:
     made = watched(events.SlotsJoined(("b",)), events.Installing("1.100", 500, "a"))
     assert {name: doing.what for name, doing in made.slots.items()} == {"b": "idle", "a": "installing 1.100"}

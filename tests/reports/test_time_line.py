@@ -13,7 +13,7 @@ TIME = TimePart(
 LINE = (
     "3 min 20 s in 2 slots: trials 2 min, import 20 s, unpacking 30 s, waiting for downloads 25 s, bisect itself 5.0 s; "
     "45 s of work went on beside that; fetched 1.2 GB, 9 environments made ahead of need, 6 of them used "
-    "(estimated before: 4 min, 1.5 GB)"
+    "(estimated before: 4 min, 1.5 GB for the builds alone)"
 )
 
 

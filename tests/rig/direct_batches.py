@@ -45,7 +45,7 @@ class Listener(BatchView):
 
 @dataclass
 class DirectBatches:
-    """A cache, an index and specs in one folder. `flags` are settings as of the command line.
+    """A cache, an index and specs in one folder. `flags` are settings as of the command line, `environ` the variables of a run.
 
     `alone`: so many specs are written by this process, the others by another one.
     """
@@ -53,6 +53,7 @@ class DirectBatches:
     folder: Path
     index: Index
     flags: dict[str, object] = field(default_factory=dict)
+    environ: dict[str, str] = field(default_factory=dict)
     view: BatchView = field(default_factory=BatchView)
     alone: int = ALONE
 
@@ -93,7 +94,7 @@ class DirectBatches:
         cache = open_cache(self.folder / "cache")
         own = {"cache": cache.root, "index": self.index.url, "ahead": "off"}  # direct environments know no locks
         settings = read_settings({**own, **self.flags}, {}, self.folder)
-        return DirectWorkshop(settings, cache, find_uv(cache.uv, {}), {}, device=Device("cpu", "cpu"))
+        return DirectWorkshop(settings, cache, find_uv(cache.uv, {}), self.environ, device=Device("cpu", "cpu"))
 
     def run(
         self, *, since: str | None = None, out: Path | None = None, hear: Hear | None = None

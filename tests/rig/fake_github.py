@@ -16,7 +16,7 @@ import contextlib
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -47,7 +47,7 @@ class Fault:
     """What happens instead of a right answer, to the next `times` requests of a kind (None: to all).
 
     `is_done`: the request is carried out nevertheless. `hangs_up`: nobody hears an answer. `waits_for`: the answer comes when
-    this is set.
+    this is set. `strikes` is called with the port of the client before it hears anything.
     """
 
     status: int = 500
@@ -57,6 +57,7 @@ class Fault:
     is_done: bool = False
     hangs_up: bool = False
     waits_for: threading.Event | None = None
+    strikes: Callable[[int], None] | None = None
     times: int | None = 1
 
 
@@ -224,6 +225,8 @@ class _Handler(LoopbackHandler):
             headers = {key.lower(): text for key, text in self.headers.items()}
             github.requests.append(Request(kind, method, self.path, headers, content, status))
             github.lock.notify_all()
+        if fault and fault.strikes:
+            fault.strikes(self.client_address[1])
         if fault and fault.waits_for:
             fault.waits_for.wait(30)
         if fault and fault.hangs_up:

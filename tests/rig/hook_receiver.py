@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tests.rig.loopback import LoopbackHandler, LoopbackServer
@@ -20,10 +20,14 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is answered; status 0: nothing, the connection breaks after the request was read."""
+    """What is answered; status 0: nothing, the connection breaks after the request was read.
+
+    `strikes` is called with the port of the client before it hears anything.
+    """
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
+    strikes: Callable[[int], None] | None = None
 
 
 @dataclass
@@ -59,6 +63,8 @@ class _Handler(LoopbackHandler):
         headers = {key.lower(): text for key, text in self.headers.items()}
         receiver.deliveries.append(Delivery(self.path, headers, body))
         answer = receiver.answers.pop(0) if receiver.answers else Answer(200)
+        if answer.strikes:
+            answer.strikes(self.client_address[1])
         if not answer.status:
             self.reset()
             return

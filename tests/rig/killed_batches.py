@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -96,9 +97,9 @@ def killed_batches(folder: Path) -> Iterator[KilledBatches]:
         yield KilledBatches(root)
 
 
-def main() -> None:
-    """Run the batch of a place, as another process started it."""
-    folder, url, die_at = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+def child(words: list[str]) -> None:
+    """Run the batch of a place: `words` are its folder, the address of the index, and the trial at which it kills itself."""
+    folder, url, die_at = Path(words[0]), words[1], int(words[2])
     begun = [0]
 
     def hear(event: events.Event) -> None:
@@ -115,5 +116,11 @@ def main() -> None:
     DirectBatches(folder, Served(), alone=1).run(hear=hear)  # type: ignore[arg-type]
 
 
+def load() -> None:
+    """Load whatever a batch loads on its way: by one batch, in a folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as name, killed_batches(Path(name)) as batches:
+        batches.place("first").run()
+
+
 if __name__ == "__main__":
-    main()
+    child(sys.argv[1:])

@@ -40,8 +40,10 @@ from bisect_tool.runs.executors import (
     RanTrial,
     Result,
     RunTrial,
+    SlotFull,
     SlotLost,
     SlotsJoined,
+    SlotsRested,
     Told,
 )
 from bisect_tool.runs.executors.slotted.holding import hold
@@ -83,8 +85,9 @@ class ScriptedExecutor:
     """Ends one job at each call of `arrivals`. `lose` says after how many trials which slot is lost; `kill_after` so many ends.
 
     `crowded` are the builds whose first trial ends out of GPU memory beside others. The disk has `room` for so many open
-    environments, and for none while one is being made ahead. When all slots are lost, another one `joins` so many times.
-    `at_trial` is called while a trial of a case on a version runs.
+    environments, and for none while one is being made ahead. `full` has the openings of each slot, by their numbers, that find
+    no room where it is; it has rested after `rest` further arrivals, None: never. When all slots are lost, another one `joins`
+    so many times. `at_trial` is called while a trial of a case on a version runs.
     """
 
     history: History
@@ -94,6 +97,10 @@ class ScriptedExecutor:
     kill_after: int | None = None
     crowded: set[str] = field(default_factory=set)
     room: int | None = None
+    full: dict[int, set[int]] = field(default_factory=dict)
+    rest: int | None = None
+    resting: dict[int, int] = field(default_factory=dict)
+    openings: list[int] = field(default_factory=list)
     joins: int = 0
     has_waited: bool = False
     retired: set[int] = field(default_factory=set)
@@ -162,6 +169,9 @@ class ScriptedExecutor:
         if self.is_closed or timeout == 0:  # nothing has happened yet
             return []
         self.clock += 1
+        if rested := tuple(slot for slot, due in self.resting.items() if due <= self.clock):
+            self.resting = {slot: due for slot, due in self.resting.items() if slot not in rested}
+            return [SlotsRested(rested, self.clock)]
         able = [slot for slot, job in self.pending.items() if self._is_able(slot, job)]
         if not self.pending and not self.queue:
             return [self._another_slot()]
@@ -223,7 +233,7 @@ class ScriptedExecutor:
             return Cancelled()
         match job:
             case OpenEnvironment(key):
-                return self._open(key.build.version)
+                return self._full(slot) or self._open(key.build.version)
             case HoldLock(_, turn) if turn is not None:
                 return self.turns.pop(slot)
             case HoldLock(path):
@@ -231,6 +241,15 @@ class ScriptedExecutor:
                 return Held(Lease(self.locks, str(path)))
             case RunTrial():
                 return self._run(slot, job)
+
+    def _full(self, slot: int) -> SlotFull | None:
+        """Whether this opening of the slot finds no room."""
+        self.openings.append(slot)
+        if self.openings.count(slot) not in self.full.get(slot, ()):
+            return None
+        if self.rest is not None:
+            self.resting[slot] = int(self.clock) + self.rest
+        return SlotFull(f"node-{slot} is full", DiskFull(f"no space is left on node-{slot}", advice="make room"))
 
     def _open(self, version: str) -> Result | BaseException:
         if self._number(version) in self.history.holes:

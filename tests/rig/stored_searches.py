@@ -73,9 +73,8 @@ class StoredSearch:
             "naming": "naming", "cases": dict(self.cases), "controls": list(self.controls), "settings": ["setting"],
             "listing": 0,
         }  # fmt: skip
-        days = {version: FIRST_DAY + timedelta(days=number) for number, version in enumerate(self.versions)} | dict(
-            self.dates
-        )
+        days = {version: FIRST_DAY + timedelta(days=number) for number, version in enumerate(self.versions)}
+        days.update(self.dates)
         dates = [int(days[version].timestamp()) for version in self.versions]
         files = [file_name(self.files.get(version, version)) for version in self.versions]
         return {"about": [{**about, **self.about}], "listings": [{"dates": dates, "files": files}]}

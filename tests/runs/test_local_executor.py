@@ -9,13 +9,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from queue import Empty, Queue
+from typing import NoReturn
 
 import psutil
 import pytest
 
 from bisect_tool.builds.build import Build, Installation
 from bisect_tool.environments.cache_folder import open_cache
-from bisect_tool.environments.environment import Environment, EnvironmentKey, Environments, Step
+from bisect_tool.environments.environment import Checking, Environment, EnvironmentKey, Environments, Step
 from bisect_tool.environments.health import Health
 from bisect_tool.environments.uv import Uv
 from bisect_tool.runs.executors import (
@@ -68,6 +70,32 @@ class Counting(Environments):
 def opening(number: int) -> OpenEnvironment:
     key = EnvironmentKey(Build("toy", f"1.{number}", "toy.whl", "https://x/toy.whl", sha256=f"{number:064x}"), PYTHON)
     return OpenEnvironment(key, lambda: Installation(()), device="cpu", as_of=None)
+
+
+@dataclass(frozen=True)
+class InSteps(Environments):
+    """Makes nothing: goes on to the health check, and ends it, when it is let. `at` tells how far each has come."""
+
+    fetched: threading.Event = field(default_factory=threading.Event)
+    proven: threading.Event = field(default_factory=threading.Event)
+    at: Queue[str] = field(default_factory=Queue)
+
+    @contextmanager
+    def use(
+        self,
+        key: EnvironmentKey,
+        install: Callable[[], Installation],  # noqa: ARG002  as in Environments
+        *,
+        device: str,  # noqa: ARG002
+        as_of: datetime | None,  # noqa: ARG002
+        tell: Callable[[Step], None] = lambda _step: None,
+    ) -> Iterator[Environment]:
+        self.at.put(f"{key.build.version} fetched")
+        self.fetched.wait(60)
+        tell(Checking())
+        self.at.put(f"{key.build.version} proven")
+        self.proven.wait(60)
+        yield Environment(Path(key.build.version), Health("1", None, "3", {}, {}), cached=False)
 
 
 @pytest.fixture
@@ -191,3 +219,37 @@ def test_the_first_environment_of_an_empty_cache_is_made_alone(folder: Path) -> 
         for slot in (0, 1):
             executor.start(slot, opening(slot + 2))
         assert not any(isinstance(one, Told) for one in until_ended(executor, 2))
+
+
+def test_ahead_of_need_one_is_fetched_at_a_time_and_another_one_while_it_is_proven(tmp_path: Path) -> None:
+    cache = open_cache(tmp_path)
+    (cache.environments / "another").mkdir()
+    environments = InSteps(cache, Uv(Path("/uv"), cache.uv, {}), {})
+    with closing(LocalExecutor([Slot("0")], environments, {})) as executor:
+        for number in (1, 2, 3):
+            executor.prepare(opening(number), 1000)
+        assert environments.at.get(timeout=60) == "1.1 fetched"
+        with pytest.raises(Empty):  # the second thread has begun long before, and waits
+            environments.at.get(timeout=0.2)
+        environments.fetched.set()
+        assert [environments.at.get(timeout=60) for _ in range(3)] == ["1.1 proven", "1.2 fetched", "1.2 proven"]
+        with pytest.raises(Empty):  # no third one beside two that are being proven
+            environments.at.get(timeout=0.2)
+        environments.proven.set()
+        assert [environments.at.get(timeout=60) for _ in range(2)] == ["1.3 fetched", "1.3 proven"]
+
+
+def test_what_was_fetched_ahead_in_vain_lets_the_next_one_go(tmp_path: Path) -> None:
+    cache = open_cache(tmp_path)
+    (cache.environments / "another").mkdir()
+
+    class Breaking(InSteps):
+        def use(self, key: EnvironmentKey, *_words: object, **_more: object) -> NoReturn:
+            self.at.put(key.build.version)
+            raise RuntimeError
+
+    environments = Breaking(cache, Uv(Path("/uv"), cache.uv, {}), {})
+    with closing(LocalExecutor([Slot("0")], environments, {})) as executor:
+        for number in (1, 2, 3):
+            executor.prepare(opening(number), 1000)
+        assert sorted(environments.at.get(timeout=60) for _ in range(3)) == ["1.1", "1.2", "1.3"]

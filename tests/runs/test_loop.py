@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from sqlalchemy import delete
 
+from bisect_tool.environments.environment import Checking
 from bisect_tool.errors import DiskFull, MachineFault
 from bisect_tool.reports import events
-from bisect_tool.runs.executors import Arrival, Ended, RunTrial
+from bisect_tool.runs.executors import AheadTold, Arrival, Ended, Job, OpenEnvironment, RunTrial, Told
 from bisect_tool.runs.judging import as_values
 from bisect_tool.runs.session import Session
 from bisect_tool.search.record import replayed
@@ -106,6 +107,72 @@ def test_most_environments_of_one_slot_are_there_when_they_are_needed(results: R
     installed = made.go()[0].installed
     assert len(set(made.executor.was_ahead)) >= len(installed) - 3
     assert len(made.executor.prepared) <= 2 * len(installed)
+
+
+class OneByOne(ScriptedExecutor):
+    """Its news come one by one; notes what each slot is at when something is made ahead."""
+
+    def __init__(self, *words: Any, **more: Any) -> None:
+        super().__init__(*words, **more)
+        self.left: list[Arrival] = []
+        self.at = ""
+        self.prepared_at: list[str] = []
+
+    def start(self, slot: int, job: Job) -> None:
+        self.at = type(job).__name__
+        super().start(slot, job)
+
+    def prepare(self, job: OpenEnvironment, size: int | None) -> None:
+        self.prepared_at.append(self.at)
+        super().prepare(job, size)
+
+    def arrivals(self, timeout: float | None = None) -> list[Arrival]:
+        if timeout == 0:
+            return []
+        self.left = self.left or super().arrivals(timeout)
+        if isinstance(self.left[0], Told):
+            self.at = type(self.left[0].news).__name__
+        return [self.left.pop(0)]
+
+
+def test_what_comes_next_is_fetched_as_soon_as_all_is_here_for_the_slot(results: Results) -> None:
+    executor = OneByOne(ONE, 1, random.Random(1))
+    path = results.address.path
+    assert path is not None
+    Run([ONE], path.parent, results, executor, ahead=2).go()
+    assert executor.prepared_at[0] == "Checking"
+    assert not {"OpenEnvironment", "Making"} & set(executor.prepared_at)
+
+
+class ProvingAhead(OneByOne):
+    """What is made ahead is all here at once, and proven only when a slot waits: last of all what that waits for."""
+
+    def __init__(self, *words: Any, **more: Any) -> None:
+        super().__init__(*words, **more)
+        self.ends: dict[str, Arrival] = {}
+
+    def _make_ahead(self, job: OpenEnvironment) -> list[Arrival]:
+        *news, self.ends[job.key.digest] = super()._make_ahead(job)
+        return [*news, AheadTold(job.key.digest, Checking(), self.clock)]
+
+    def arrivals(self, timeout: float | None = None) -> list[Arrival]:
+        wanted = {job.key.digest for job in self.pending.values() if isinstance(job, OpenEnvironment)}
+        is_waiting, is_idle = bool(wanted & self.ends.keys()), not self.pending and not self.queue
+        if timeout is None and not self.left:
+            if is_waiting and self.queue:
+                self.left = self._make_ahead(self.queue.pop(0))
+            elif self.ends and (is_waiting or is_idle):
+                self.left = [self.ends.pop(min(self.ends, key=lambda digest: digest in wanted))]
+        return super().arrivals(timeout)
+
+
+def test_while_a_slot_waits_for_what_is_proven_ahead_the_next_one_is_fetched(results: Results) -> None:
+    executor = ProvingAhead(ONE, 1, random.Random(1))
+    path = results.address.path
+    assert path is not None
+    made = Run([ONE], path.parent, results, executor, ahead=2)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert "OpenEnvironment" in executor.prepared_at
 
 
 def test_a_build_that_cannot_be_installed_is_found_by_whoever_comes_first(results: Results) -> None:
@@ -207,6 +274,52 @@ def test_a_disk_with_room_for_one_environment_leaves_one_slot_and_nothing_ahead(
 def test_a_disk_without_any_room_stops_the_run(results: Results) -> None:
     with pytest.raises(DiskFull):
         run(results, [ONE], 2, 1, room=0).go()
+
+
+def test_a_slot_without_room_gives_its_work_back_and_is_tried_again_later(results: Results) -> None:
+    made = run(results, [ONE], 2, 1, full={0: {1, 2}}, rest=3)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert [(event.slot, event.rests) for event in made.told if isinstance(event, events.SlotLost)] == [
+        ("s0", True)
+    ] * 2
+    assert made.executor.openings.count(0) > 2
+    assert all(stored == again for stored, again in replayed(results.decisions("run-0")))
+
+
+def test_a_slot_that_never_has_room_costs_the_run_nothing(results: Results) -> None:
+    made = run(results, [ONE], 2, 1, full={0: set(range(1, 99))}, ahead=2)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert made.executor.openings.count(0) == 1
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_a_slot_that_had_no_room_earlier_takes_over_when_the_others_have_none(results: Results, ahead: int) -> None:
+    made = run(results, [ONE], 2, 1, full={0: {1}, 1: set(range(3, 99))}, ahead=ahead)
+    assert answers(made.go()) == [[("exact", 12, 13), ("open", 21, None)]]
+    assert made.executor.openings.count(0) > 2
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3])
+def test_when_no_slot_has_room_the_run_stops_with_that(results: Results, slots: int) -> None:
+    full = {slot: set(range(1 if slot else 3, 99)) for slot in range(slots)}
+    made = run(results, [ONE], slots, 1, full=full)
+    with pytest.raises(DiskFull, match="no space is left on node-"):
+        made.go()
+    assert made.executor.is_closed
+    assert made.executor.ran
+    # Each was tried once more after the last that went well, and none for ever.
+    assert len(made.executor.openings) <= 3 + 2 * slots
+
+
+def test_a_question_that_wants_nothing_is_weighed_anew_only_when_something_was_learned(results: Results) -> None:
+    (session,) = run(results, [ONE], 1, 1).go()
+    last = session.asking()
+    assert not last.wants
+    readiness, session.readiness = session.readiness, None  # nobody looks what is here
+    assert session.asking() is last
+    session.readiness = readiness
+    session.broken[12] = "gone"
+    assert session.asking().wants
 
 
 class TwoAtOnce(ScriptedExecutor):

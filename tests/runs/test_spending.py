@@ -56,12 +56,15 @@ def test_while_a_slot_waits_what_is_made_ahead_counts() -> None:
     assert found.overlapped == 3
 
 
-def test_mostly_done_is_more_than_half_of_the_bytes_or_the_health_check() -> None:
+def test_it_is_here_when_every_byte_has_come_or_it_is_being_proven() -> None:
     first, second = Download("torch", 500, done=False), Download("triton", 100, done=False)
-    assert not after(Making()).is_mostly_done
-    assert not after(first, second, Download("triton", 100, done=True)).is_mostly_done
-    assert after(first, second, Download("torch", 500, done=True)).is_mostly_done
-    assert after(Making(), Checking()).is_mostly_done
+    ends = [Download("torch", 500, done=True), Download("triton", 100, done=True)]
+    found = [after(*steps) for steps in (
+        [Making()], [first, second], [first, second, ends[0]], [first, second, *ends], [Making(), Checking()]
+    )]  # fmt: skip
+    assert [(one.is_here, one.is_proven_now) for one in found] == [
+        (False, False), (False, False), (False, False), (True, False), (True, True)
+    ]  # fmt: skip
 
 
 def test_each_moment_counts_once_and_what_runs_beside_is_overlapped() -> None:

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from bisect_tool.search.knowledge import Gap, Known, Question
-from bisect_tool.search.planner import plan
+from bisect_tool.search.planner import Policy, plan
 from bisect_tool.search.prior import prior_of
 from bisect_tool.search.states import Fail, Pass
-from tests.rig.histories import stepwise
+from tests.rig.histories import steady, stepwise
 from tests.search.searching import UNVERIFIED, Search, ends
 
 A = frozenset({"A"})
@@ -55,3 +55,30 @@ def test_the_share_of_a_gap_is_that_of_its_weight() -> None:
     gap = Gap(0, 4, (), differs=True)
     assert [prior.share(gap, build) for build in (1, 2, 3)] == pytest.approx([1 / 16, 2 / 16, 15 / 16])
     assert prior.place(gap, 0.5) in {2, 3}
+
+
+def second_look(weights: tuple[float, ...] | None) -> set[int]:
+    run = Search(steady(101), Question(101, ("main",), weights=weights), UNVERIFIED)
+    run.run()
+    return run.installed
+
+
+def test_a_failure_that_came_and_went_is_looked_for_evenly() -> None:
+    """Both ends pass. Weights are about another failure, so that the second look is spread as ever."""
+    assert second_look(weighted(101, {3: 1.0})) == second_look(None)
+
+
+def test_a_look_aside_halves_whatever_the_weights() -> None:
+    """The change is at 10. From 10 to 100 all agree: halves, until none is 30 % of the range."""
+    history = stepwise([(10, "pass"), (91, A)])
+    run = Search(
+        history, Question(101, ("main",), weights=weighted(101, {10: 5.0, 12: 3.0, 14: 2.0})), Policy(verify=1)
+    )
+    run.run()
+    assert sorted(build for build, _, purpose in run.served if purpose == "scan") == [32, 55, 77]
+
+
+def test_several_slots_look_evenly_too() -> None:
+    known = Known({("main", 0): (Pass(),), ("main", 100): (Pass(),)})
+    found = plan(Question(101, ("main",), weights=weighted(101, {3: 1.0})), known, UNVERIFIED, workers=3)
+    assert sorted(probe.build for probe in found.probes) == [25, 50, 75]

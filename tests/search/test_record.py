@@ -121,3 +121,18 @@ def test_what_was_forgotten_about_a_replaced_build_is_forgotten_by_the_replay() 
     assert json.loads(lines[-1])["learned"][0]["forgotten"] == [2, 4]
     assert all(stored == again for stored, again in replayed(lines))
     assert json.loads(lines[-1])["choice"]["build"] == 6
+
+
+@pytest.mark.parametrize("format_", [2, 3])
+def test_records_of_the_format_before_are_read(format_: int) -> None:
+    lines = recorded(searched(one_change(random.Random(3), 40)))
+    lines[0] = text_of({**json.loads(lines[0]), "format": format_})
+    assert all(stored == again for stored, again in replayed(lines))
+
+
+def test_a_policy_of_a_newer_version_is_refused() -> None:
+    lines = recorded(searched(one_change(random.Random(3), 40)))
+    opened = json.loads(lines[0])
+    opened["questions"][0]["policy"]["zeal"] = 3
+    with pytest.raises(ValueError, match="a policy with zeal"):
+        list(replayed([text_of(opened), *lines[1:]]))

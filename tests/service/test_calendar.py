@@ -16,6 +16,7 @@ from bisect_tool.service.calendar import (
     Use,
     calendar_of,
     read_calendar,
+    read_months,
     read_streams,
 )
 from bisect_tool.store import service_tables, tables
@@ -113,6 +114,12 @@ def test_the_calendar_comes_from_the_database_alone(database: Database) -> None:
                     service_tables.used_builds,
                     {"question": "q1", "build": "b", "day": "2026-05-02", "state": "pass", "channel": "nightly"},
                 ),
+                (service_tables.listed_builds, row | {"build": "c", "day": "2026-06-01", "status": "left out"}),
+                (service_tables.listed_builds, row | {"build": "d", "day": None}),
+                (
+                    service_tables.used_builds,
+                    {"question": "q1", "build": "z", "day": "2026-02-01", "state": "pass", "channel": "nightly"},
+                ),
                 (tables.unusable, broken | {"version": "b"}),
             )
         ]
@@ -127,4 +134,6 @@ def test_the_calendar_comes_from_the_database_alone(database: Database) -> None:
     )
     assert (found.stream.newest, found.stream.polled) == ("b", 7.0)
     assert [(one.package, one.channel) for one in read_streams(database)] == [("torch", "nightly")]
+    assert found.months == read_months(database, "torch", "nightly") == ("2026-02", "2026-04", "2026-05")
     assert read_calendar(database, "nothing", "nightly", FIRST, LAST).days[0].standing is Standing.NONE
+    assert read_months(database, "nothing", "nightly") == ()

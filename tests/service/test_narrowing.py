@@ -267,19 +267,20 @@ if int(torch.__version__.split(".")[1]) >= 4:
 """
 
 
+def between(first: str, last: str) -> dict[str, Any]:
+    return {"from": first, "to": last}
+
+
 def test_the_records_of_runs_tell_of_other_ranges(tmp_path: Path) -> None:
     with direct_runs(tmp_path, 7) as runs:
-        first: dict[str, Any] = {"from": "1.0", "to": "1.2"}
-        second: dict[str, Any] = {"from": "1.5", "to": "1.6"}
-        runs.search(SCRIPT, **first)
-        runs.search(SCRIPT, **second)
+        runs.search(SCRIPT, **between("1.0", "1.2"))
+        runs.search(SCRIPT, **between("1.5", "1.6"))
         spec = runs.spec(SCRIPT, **{"from": "1.1", "to": "1.6"})
         with runs.workshop().results() as results:
             asked = _query(str(spec.path), {"package": None, "device": None, "most": 5})
             (standing,) = told_of(results, asked)
             assert [(one.before, one.after, one.left) for one in standing.changes] == [("1.2", "1.5", None)]
-            between: dict[str, Any] = {"from": "1.0", "to": "1.6"}
-            runs.search("print(1)\n", **between)  # lists what lies between
+            runs.search("print(1)\n", **between("1.0", "1.6"))  # lists what lies between
             runs.spec(SCRIPT, **{"from": "1.1", "to": "1.6"})
             (standing,) = told_of(results, asked)
             (change,) = standing.changes

@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
+from sqlalchemy import insert
 
 from bisect_tool.service.answers import Answers
 from bisect_tool.service.question import Purpose
 from bisect_tool.service.reviews import Reviews
 from bisect_tool.service.streams import Streams
+from bisect_tool.service.upkeep import DAY, Upkeep
 from bisect_tool.service.watcher import KEY, Watcher
 from bisect_tool.service.watches import Watches, Watching, WatchRules
 from bisect_tool.stopping import Stop
 from bisect_tool.store.address import StoreAddress
 from bisect_tool.store.leases import LeaseKeeper
+from bisect_tool.store.service_tables import deliveries
 from tests.rig.answers import answer
 from tests.rig.service_scene import Scene, ScriptedChannel, scene
 
@@ -105,3 +108,20 @@ def test_a_defect_is_told_and_ends_no_watching(at: Scene, monkeypatch: pytest.Mo
     watcher.leases.close()
     assert told == ["watches: a defect: ValueError: a row of a newer version"]
     assert turns == []
+
+
+def test_what_is_old_is_forgotten_by_the_one_that_watches(at: Scene) -> None:
+    lines: list[list[str]] = [[], []]
+    first, second = (server(at, ScriptedChannel(), told) for told in lines)
+    for one in (first, second):
+        one.upkeep = Upkeep(at.database, 90 * DAY, lambda: at.hand.at)
+    row = {"id": "guid", "received": at.hand.at, "outcome": "asked"}
+    at.database.write(lambda connection: connection.execute(insert(deliveries).values(row)))
+    assert [first.turn(), second.turn()] == [True, False]
+    at.hand.move(days=91)
+    while first.turn() and not lines[0]:
+        pass
+    assert lines == [["removed what is older than 90 days: 1 deliveries"], []]
+    first.close()
+    for one in (first, second):
+        one.leases.close()

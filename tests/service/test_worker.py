@@ -125,7 +125,9 @@ class Working:
 
     def child(self) -> psutil.Process:
         (child,) = [
-            one for one in psutil.Process().children() if "bisect_tool.service.answering" in " ".join(one.cmdline())
+            one
+            for one in psutil.Process().children()
+            if one.status() != psutil.STATUS_ZOMBIE and "bisect_tool.service.answering" in " ".join(one.cmdline())
         ]
         return child
 

@@ -203,6 +203,21 @@ def test_the_text_is_what_was_printed_of_the_exception() -> None:
     assert failures(replace(BAD, chain=(unseen,)))[0].text.startswith('  File "a.py", in f\nValueError: xxx')
 
 
+def test_the_text_has_the_line_that_tells_wherever_it_stands() -> None:
+    """Of a compiler's complaint, which comes after its command and the list of included files."""
+    command = "g++ main.cpp " + "-I/include/of/something " * 400
+    says = "main.cpp:55:204: error: no matching function for call to 'VecMask<long int, 2>::VecMask(bool&)'"
+    message = (
+        f"C++ compile error\n\nCommand:\n{command}\n\nOutput:\n{says}\n   55 | auto tmp = x;\n" + "note: here\n" * 999
+    )
+    output = f'Traceback (most recent call last):\n  File "a.py", line 1, in f\nCppCompileError: {message}'
+    (failure,) = failures(replace(BAD, output=output, chain=(Raised("CppCompileError", message),)))
+    assert failure.signature.title.endswith("no matching function for call to 'VecMask<long int, 2>::VecMask(bool&)'")
+    assert failure.text.endswith("…\n" + says)
+    assert failure.text.startswith('Traceback (most recent call last):\n  File "a.py"')
+    assert len(failure.text) <= LONGEST_TEXT
+
+
 def test_the_text_is_never_long() -> None:
     for output in ("x" * 10**6, "y\n" * 10**6, TRACEBACK + "z" * 10**6):
         assert len(failures(replace(BAD, output=output))[0].text) <= LONGEST_TEXT

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from bisect_tool.builds.build import Installation
 from bisect_tool.environments.environment import Environment, EnvironmentKey, Step
-from bisect_tool.errors import BisectError
+from bisect_tool.errors import BisectError, DiskFull
 from bisect_tool.stopping import Stop
 from bisect_tool.store.leases import Lease
 from bisect_tool.trials.trial import FinishedTrial, Forking, TrialOrder
@@ -103,6 +103,17 @@ class SlotLost(Exception):
     """The device of a slot is lost or must not be trusted: the slot does nothing more, and its work is for others."""
 
 
+class SlotFull(SlotLost):
+    """There is no room where the slot is: others get its work, and `SlotsRested` says when it may try again.
+
+    `error` is what ends the run when no slot has room.
+    """
+
+    def __init__(self, text: str, error: DiskFull) -> None:
+        super().__init__(text)
+        self.error = error
+
+
 class NoRoom(Exception):
     """There is no room to make an environment ahead of need."""
 
@@ -183,6 +194,14 @@ class SlotsJoined:
 
 
 @dataclass(frozen=True, slots=True)
+class SlotsRested:
+    """These `slots`, whose jobs ended with `SlotFull`, may be tried again."""
+
+    slots: tuple[int, ...]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class NoSlotCame:
     """All slots are lost, and the executor has waited long enough for others; `error` says so."""
 
@@ -190,7 +209,7 @@ class NoSlotCame:
     at: float
 
 
-Arrival = Told | Ended | AheadTold | AheadEnded | PlaceNews | SlotsJoined | NoSlotCame
+Arrival = Told | Ended | AheadTold | AheadEnded | PlaceNews | SlotsJoined | SlotsRested | NoSlotCame
 
 
 class Executor(Protocol):

@@ -58,6 +58,8 @@ class Slot:
 class LocalExecutor(SlotThreads):
     """Threads that open environments and run trials. `environ` is what trials may inherit of; `clock` gives seconds."""
 
+    makers = 2
+
     def __init__(
         self,
         slots: Sequence[Slot],

@@ -19,11 +19,13 @@ from bisect_tool.environments.environment import EnvironmentKey, Environments, S
 from bisect_tool.errors import DeviceMissing, MachineFault, SettingError
 from bisect_tool.quantities import format_duration
 from bisect_tool.reports import events
+from bisect_tool.reports.sentences import plural
 from bisect_tool.runs.device import CUDA, Device
 from bisect_tool.runs.executors import (
     HoldLock,
     Job,
     News,
+    NoRoom,
     NoSlotCame,
     Opened,
     OpenEnvironment,
@@ -31,14 +33,17 @@ from bisect_tool.runs.executors import (
     RanTrial,
     Result,
     RunTrial,
+    SlotFull,
     SlotLost,
     SlotsJoined,
+    SlotsRested,
 )
 from bisect_tool.runs.executors.cluster import connection, work
 from bisect_tool.runs.executors.cluster.calls import Calls, Gone, HeldThere
 from bisect_tool.runs.executors.cluster.connection import Broken
 from bisect_tool.runs.executors.cluster.nodes import Change, Cluster, Node, shared_out
 from bisect_tool.runs.executors.cluster.parcels import OpenedThere, OpenOrder, RanThere, Unknown, travelling, unpack
+from bisect_tool.runs.executors.cluster.rests import Rests
 from bisect_tool.runs.executors.slotted.holding import hold
 from bisect_tool.runs.executors.slotted.threads import SlotThreads
 from bisect_tool.runs.nvml import open_nvml
@@ -80,6 +85,7 @@ class RayExecutor(SlotThreads):
         self._to_join = to_join
         self._places: list[Node] = []
         self._retired: set[int] = set()
+        self._rests = Rests()
         self._calls = Calls(cluster, device, wait, self._has_others, clock)
         self._channels = threading.Lock()
         self._files: dict[tuple[tuple[str, bytes], ...], Any] = {}
@@ -115,18 +121,18 @@ class RayExecutor(SlotThreads):
         match job:
             case HoldLock():
                 return hold(job, tell, stop)
-            case OpenEnvironment():
-                return self._open(self._place(slot), job, stop, tell)
-            case RunTrial():
-                return self._run(self._place(slot), job, stop, tell)
+            case OpenEnvironment() | RunTrial():
+                return self._do_there(slot, job, stop, tell)
             case _:
                 assert_never(job)
 
     def make_ahead(self, job: OpenEnvironment, size: int | None, stop: Stop, tell: Callable[[Step], None]) -> None:
-        """On the node with slots that has the fewest environments."""
-        able = self._able()
-        if not able:
+        """On the node with slots and room that has the fewest environments; none has room: raises `NoRoom`."""
+        if not self._able():
             raise Cancelled
+        able = [node for node in self._able() if not node.is_cramped]
+        if not able:
+            raise NoRoom
         node = min(able, key=lambda one: len(one.ready))
         order = OpenOrder(job.key, self._installation(job), job.device, job.as_of)
 
@@ -135,6 +141,9 @@ class RayExecutor(SlotThreads):
 
         try:
             self._calls.once(node, work.make_ahead, [order, size], stop, told)
+        except (NoRoom, SlotFull) as full:
+            node.is_cramped = True
+            raise Cancelled from full  # the next one is made on another node
         except (Gone, SlotLost) as gone:
             raise Cancelled from gone  # it is made when it is needed
         node.ready.add(job.key.digest)
@@ -147,6 +156,23 @@ class RayExecutor(SlotThreads):
         if node.gone:
             raise SlotLost(f"{node.label}: {node.gone}")
         return node
+
+    def _do_there(self, slot: int, job: OpenEnvironment | RunTrial, stop: Stop, tell: Callable[[News], None]) -> Result:
+        """On the node of the slot, which rests when there is no room."""
+        node = self._place(slot)
+        result: Result
+        try:
+            match job:
+                case OpenEnvironment():
+                    result = self._open(node, job, stop, tell)
+                case RunTrial():
+                    result = self._run(node, job, stop, tell)
+        except SlotFull:
+            node.was_full += 1
+            self._rests.begin(slot, self._clock())
+            raise
+        self._rests.went_well(slot)
+        return result
 
     def _open(self, node: Node, job: OpenEnvironment, stop: Stop, tell: Callable[[News], None]) -> Opened:
         known = job.key.digest in node.ready
@@ -231,6 +257,8 @@ class RayExecutor(SlotThreads):
             self._tell(line)
         if names := self._add(change.joined):
             self._arrivals.put(SlotsJoined(names, self._clock()))
+        if rested := self._rests.over(self._clock()):
+            self._arrivals.put(SlotsRested(rested, self._clock()))
         self._strand()
 
     def _strand(self) -> None:
@@ -328,7 +356,10 @@ class RayPlace:
     def notes(self) -> tuple[str, ...]:
         """Where the trials ran."""
         ran = [f"{node.described}: {node.trials}" for node in self.cluster.nodes if node.trials]
-        return (f"trials ran on a Ray cluster; by node: {'; '.join(ran)}",) if ran else ()
+        full = [f"{node.label} {plural(node.was_full, 'time')}" for node in self.cluster.nodes if node.was_full]
+        where = (f"trials ran on a Ray cluster; by node: {'; '.join(ran)}",) if ran else ()
+        rested = (f"no room was left on {', '.join(full)}: the work went to the other nodes",) if full else ()
+        return (*where, *rested)
 
     def close(self) -> None:
         """End everything on the nodes."""

@@ -21,6 +21,7 @@ from bisect_tool.runs.executors import (
     Opened,
     RanTrial,
     Result,
+    SlotFull,
     SlotLost,
     Told,
     WaitingForFirst,
@@ -52,6 +53,8 @@ class OneSlot:
                 job = doing.throw(result) if isinstance(result, BaseException) else _go_on(doing, result)
             except StopIteration:
                 return
+            except SlotFull as full:
+                raise full.error from full
             except SlotLost as lost:
                 self._lost(lost)
             try:

@@ -10,6 +10,7 @@ from math import exp, inf, log
 from bisect_tool.search.flaky.evidence import Evidence, Tally
 from bisect_tool.search.flaky.rates import alike, sides
 from bisect_tool.search.knowledge import Gap
+from bisect_tool.search.prior import EVENLY, Prior
 
 NO_CHANGE = 0.5  # what "one rate for all builds" is given before any trial
 
@@ -28,7 +29,7 @@ class Share:
 class Belief:
     """The chances of all gaps between judged builds, oldest first; with `no_change` they sum to 1.
 
-    `rate` is what is expected of every build when nothing changes. Inside a gap all places are as likely as their weights.
+    `rate` is what is expected of every build when nothing changes. Inside a gap the prior says how likely each place is.
     """
 
     shares: tuple[Share, ...]
@@ -55,31 +56,16 @@ class Belief:
         return self.shares[low].gap.before, self.shares[high].gap.after
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """How likely the change came with each build before any trial: alike, or as `sums` of weights say."""
+def believe(evidence: Evidence, low: int, high: int, prior: Prior = EVENLY) -> Belief:
+    """The belief about one change between the judged builds `low` and `high`.
 
-    sums: tuple[float, ...] | None
-
-    def mass(self, before: int, after: int) -> float:
-        """The weight of a change after `before` and not after `after`."""
-        return float(after - before) if self.sums is None else self.sums[after + 1] - self.sums[before + 1]
-
-
-def places_of(evidence: Evidence) -> Places:
-    """The weights of an evidence, summed up once so that each stretch costs the same."""
-    if evidence.weights is None:
-        return Places(None)
-    return Places(tuple(accumulate(evidence.weights, initial=0.0)))
-
-
-def believe(evidence: Evidence, low: int, high: int) -> Belief:
-    """The belief about one change between the judged builds `low` and `high`."""
-    places, judged = places_of(evidence), evidence.judged(low, high)
+    A verdict rests on places that are all alike before any trial: a `prior` says where to look, and makes no name.
+    """
+    judged = evidence.judged(low, high)
     total = evidence.total(judged)
     older = list(accumulate((evidence.tally(build) for build in judged), initial=Tally()))[1:]
     told = [sides(tally, total - tally) for tally in older[:-1]]
-    masses = [places.mass(before, after) for before, after in pairwise(judged)]
+    masses = [prior.weight(before, after) for before, after in pairwise(judged)]
     logs = [_log(mass) + one.log_chance for mass, one in zip(masses, told, strict=True)]
     steady, rate = alike(total)
     chances = _normalised([*logs, steady + log(sum(masses)) + log(NO_CHANGE / (1 - NO_CHANGE))])

@@ -12,8 +12,9 @@ from math import comb, log2
 from typing import NamedTuple
 
 from bisect_tool.search import holes
-from bisect_tool.search.flaky.belief import Belief, Places
+from bisect_tool.search.flaky.belief import Belief
 from bisect_tool.search.knowledge import Gap
+from bisect_tool.search.prior import Prior
 
 BATCHES = (1, 2, 4, 8, 16)
 GROWTH = 1.5  # a further trial may say more than the first, but hardly this much more
@@ -60,10 +61,10 @@ class _Candidate:
     testable: float = 1.0
 
 
-def choices(belief: Belief, places: Places, prices: Prices, ready: frozenset[int]) -> list[Work]:
+def choices(belief: Belief, prior: Prior, prices: Prices, ready: frozenset[int]) -> list[Work]:
     """What is worth running, best first; equal value: the older build. Batches that cannot be the best are left out."""
     works: list[Work] = []
-    candidates = [*_judged(belief), *_untried(belief, places)]
+    candidates = [*_judged(belief), *_untried(belief, prior)]
     for candidate in sorted(candidates, key=lambda one: (prices.of(one.build, ready), one.build)):
         best = max((work.value for work in works), default=0.0)
         works += _works(belief, candidate, prices.of(candidate.build, ready), prices.trial, best)
@@ -95,22 +96,21 @@ def _judged(belief: Belief) -> Iterator[_Candidate]:
             yield _Candidate(build, number)
 
 
-def _untried(belief: Belief, places: Places) -> Iterator[_Candidate]:
+def _untried(belief: Belief, prior: Prior) -> Iterator[_Candidate]:
     """In each gap the build nearest to where half of the chance lies on each side, and with a hole one on each side of it."""
     middle, passed = sum(share.chance for share in belief.shares) / 2, 0.0
     for number, share in enumerate(belief.shares):
         if share.chance >= IGNORED:
             wanted = (middle - passed) / share.chance
-            for build in _proposals(share.gap, places, wanted):
-                inside = places.mass(share.gap.before, build) / places.mass(share.gap.before, share.gap.after)
-                yield _Candidate(build, number, inside, holes.chance_testable(share.gap, build))
+            for build in _proposals(share.gap, prior, wanted):
+                yield _Candidate(build, number, prior.share(share.gap, build), holes.chance_testable(share.gap, build))
         passed += share.chance
 
 
-def _proposals(gap: Gap, places: Places, wanted: float) -> list[int]:
+def _proposals(gap: Gap, prior: Prior, wanted: float) -> list[int]:
     found: set[int] = set()
     for side in _sides(gap):
-        found.add(_nearest(gap, side, places, wanted))
+        found.add(_nearest(gap, side, prior, wanted))
         if gap.untestable:
             found.add(side[len(side) // 2])
     return sorted(found)
@@ -129,13 +129,13 @@ def _sides(gap: Gap) -> Iterator[range]:
         yield from holes.inner_runs(gap)
 
 
-def _nearest(gap: Gap, side: range, places: Places, wanted: float) -> int:
+def _nearest(gap: Gap, side: range, prior: Prior, wanted: float) -> int:
     """The build of a side up to which the share of the gap's weight is nearest to `wanted`."""
-    target = wanted * places.mass(gap.before, gap.after)
+    target = wanted * prior.weight(gap.before, gap.after)
     low, high = side[0], side[-1]
     while low < high:
         middle = (low + high) // 2
-        if places.mass(gap.before, middle) + places.mass(gap.before, middle + 1) < 2 * target:
+        if prior.weight(gap.before, middle) + prior.weight(gap.before, middle + 1) < 2 * target:
             low = middle + 1
         else:
             high = middle

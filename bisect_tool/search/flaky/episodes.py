@@ -76,4 +76,4 @@ def _holes(states: Mapping[int, State], failure: str, builds: range) -> Iterator
             case Failing(others) if failure not in others:
                 yield Hole(build, f"fails with {', '.join(sorted(others))}, which may hide it")
             case _:
-                pass
+                yield Hole(build, "nearly all of its trials say nothing about this failure")

@@ -31,8 +31,7 @@ class Evidence:
     """Builds 0 to `size` - 1; whether each trial of a build showed the failure, in the order in which they ran.
 
     `untestable` are the builds that say nothing about the failure; they have no trials. `ready` are the builds whose
-    environment is here. `weights` has one entry for each build: how likely the change came with it, before any trial
-    (the first entry does not count); None when all are alike.
+    environment is here. `weights` are those of the question: they say where to look, and no verdict rests on them.
     """
 
     size: int
@@ -77,15 +76,23 @@ def evidence_of(question: Question, known: Known, case: str, failure: str) -> Ev
     """What is known of one failure of one case.
 
     A build that was run and says nothing about it is untestable: it could not be judged, or another failure hides this one
-    there. Since the other may come and go too, it has to hide this one `HIDDEN` times.
+    there. Since the other may come and go too, it has to hide this one `HIDDEN` times, and as often again for each trial that
+    told something: so no build is run for ever in vain.
     """
     seen = results_by_case(known)
     blocked = blocked_builds(question, known, seen)
     ran = {build: results for build, results in seen.get(case, {}).items() if results and build not in blocked}
-    usable = {build: trials for build, results in ran.items() if (trials := showing(results, failure))}
-    silent = (build for build, results in ran.items() if build not in usable and not _may_show(results))
+    told = {build: showing(results, failure) for build, results in ran.items()}
+    silent = {build for build, results in ran.items() if _is_silent(results, len(told[build]))}
+    usable = {build: trials for build, trials in told.items() if trials and build not in silent}
     return Evidence(question.size, usable, frozenset(blocked).union(silent), known.ready, question.weights)
 
 
-def _may_show(results: Sequence[Result]) -> bool:
-    return len(results) < HIDDEN and all(isinstance(result, Fail) for result in results)
+def _is_silent(results: Sequence[Result], usable: int) -> bool:
+    """Whether trials of a build are spent in vain: hardly any of them says something, `usable` is their number.
+
+    Where none does, a trial without a verdict is enough.
+    """
+    if not usable and not all(isinstance(result, Fail) for result in results):
+        return True
+    return len(results) - usable >= HIDDEN * (1 + usable)

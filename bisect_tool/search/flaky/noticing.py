@@ -11,7 +11,7 @@ from bisect_tool.search.flaky.study import Study, Terms, examine
 from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.policy import Flakiness, Policy
 from bisect_tool.search.states import Flaky, Judged, face, trials_of
-from bisect_tool.search.wishes import Purpose, View, Wish
+from bisect_tool.search.wishes import IN_VAIN, Purpose, View, Wish
 
 DIFFERING_ENDS = 5  # trials of each end that tell a failure that is always there from one that never is
 AGREEING_ENDS = 9  # trials of each end before both are taken to behave alike, and always so
@@ -43,7 +43,7 @@ def study_wishes(question: Question, known: Known, view: View, policy: Policy) -
     ]
 
 
-def notice_wishes(view: View, policy: Policy) -> Iterator[Wish]:
+def notice_wishes(known: Known, view: View, policy: Policy) -> Iterator[Wish]:
     """Further trials of both ends, so that flakiness shows before the search relies on single trials."""
     if policy.flaky != Flakiness.AUTO or policy.trust or len(view.judged) < 2:
         return
@@ -51,7 +51,9 @@ def notice_wishes(view: View, policy: Policy) -> Iterator[Wish]:
     agree = face(view.judged[low]) == face(view.judged[high])
     enough = AGREEING_ENDS if agree else DIFFERING_ENDS
     for build in (low, high):
-        if (missing := enough - trials_of(view.judged[build])) > 0:
+        judged = trials_of(view.judged[build])
+        in_vain = len(known.results[view.case, build]) - judged
+        if (missing := enough - judged) > 0 and in_vain < IN_VAIN:
             yield Wish(view.case, build, 2.0, Purpose.END, missing)
 
 
@@ -63,10 +65,11 @@ def failures_of(view: View) -> tuple[str, ...]:
 
 def studies(question: Question, known: Known, case: str, failure: str, policy: Policy) -> tuple[Study, ...]:
     """The studies of one failure of one case."""
-    return examine(evidence_of(question, known, case, failure), _terms(question, known, case, policy))
+    return examine(evidence_of(question, known, case, failure), terms_of(question, known, case, policy))
 
 
-def _terms(question: Question, known: Known, case: str, policy: Policy) -> Terms:
+def terms_of(question: Question, known: Known, case: str, policy: Policy) -> Terms:
+    """What a study of a case is bound by."""
     trial = known.prices.running(case) or known.prices.unpack / NEW_PRICE
     making = {build: known.prices.making(build) for build in range(question.size)} if known.prices.speed else {}
     return Terms(policy.confidence, policy.most_flaky_trials, Prices(trial, known.prices.unpack, making))

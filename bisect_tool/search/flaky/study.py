@@ -4,8 +4,7 @@
    If not, the verdict is "no reliable change", and no other build is installed.
 2. One change of rate is presumed between the ends, and believed in where the trials put it (`belief`). The next build is
    the one that says most about it for each second (`choice`).
-3. Once a place has the confidence that is asked for, it is the verdict.
-
+3. Once a place has the confidence that is asked for, it is the verdict. Weights of a history take part in 2, never in 3.
 4. On both sides of a place that was found, and inside a range whose ends are alike, the trials so far are asked whether
    they hint at a further change. If they do, that part is studied in the same way, with a test of its own: a hint never
    makes a name. Without a hint one change of rate is presumed.
@@ -18,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from bisect_tool.search.flaky.belief import NO_CHANGE, Belief, Share, believe, places_of
+from bisect_tool.search.flaky.belief import NO_CHANGE, Belief, Share, believe
 from bisect_tool.search.flaky.choice import Prices, Work, choices, is_closed
 from bisect_tool.search.flaky.difference import Comparison, Finding, compare
 from bisect_tool.search.flaky.evidence import Evidence
 from bisect_tool.search.flaky.interval import Rate, rate_of
 from bisect_tool.search.flaky.rates import alike, sides
 from bisect_tool.search.flaky.verdict import Found, NoReliableChange, NotConverged, Verdict
+from bisect_tool.search.prior import EVENLY, prior_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,23 @@ def _place(evidence: Evidence, terms: Terms, low: int, high: int, ends: Comparis
     best = belief.best
     if best.chance >= terms.place and is_closed(best.gap):
         return Study(low, high, (), _found(evidence, best, low, high), ends, belief)
-    works = choices(belief, places_of(evidence), terms.prices, evidence.ready)
+    works = _works(evidence, terms, belief, low, high)
     if trials < terms.most_trials and works:
         return Study(low, high, tuple(works), None, ends, belief)
     before, after = belief.range_with(terms.place)
     rates = _sides(evidence, best, low, high)
     verdict = NotConverged(before, after, best.chance, *rates, is_settled=True)
     return Study(low, high, (), verdict, ends, belief)
+
+
+def _works(evidence: Evidence, terms: Terms, belief: Belief, low: int, high: int) -> list[Work]:
+    """What to run next. Weights of a history lead there, as long as they do not take the place for known already."""
+    prior = prior_from(evidence.weights)
+    if prior is not EVENLY:
+        led = believe(evidence, low, high, prior)
+        if led.best.chance < terms.place or not is_closed(led.best.gap):
+            return choices(led, prior, terms.prices, evidence.ready)
+    return choices(belief, EVENLY, terms.prices, evidence.ready)
 
 
 def _found(evidence: Evidence, best: Share, low: int, high: int) -> Found:

@@ -83,6 +83,7 @@ class CalendarShown(BaseModel):
     last: date
     days: list[DayShown]
     undated: list[BuildShown]
+    months: list[str] = Field(description="All months that have builds, as `2026-11`, oldest first.")
 
 
 @router.get("/streams", responses=problems())
@@ -117,6 +118,7 @@ def _calendar(found: Calendar) -> CalendarShown:
         last=found.last,
         days=[_day(day) for day in found.days],
         undated=[_build(one) for one in found.undated],
+        months=list(found.months),
     )
 
 

@@ -24,6 +24,7 @@ _MEANINGS = {
     415: "The body is of a kind that is not taken.",
     422: "The request has mistakes; all of them are listed.",
     429: "Too many requests; `Retry-After` says when to ask again.",
+    502: "The place where logs are kept does not give this one.",
     503: "The server cannot do this now; `Retry-After` says when to ask again.",
 }
 

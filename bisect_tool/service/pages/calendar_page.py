@@ -6,7 +6,7 @@ import calendar
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from urllib.parse import urlencode
 
 from bisect_tool.quantities import format_size
@@ -85,11 +85,14 @@ class BuildRow:
 
 @dataclass(frozen=True, slots=True)
 class CalendarPage:
-    """What the page shows; `streams` are (value, words, chosen) of the form."""
+    """What the page shows; `streams` are (value, words, chosen) of the form.
+
+    `earlier` and `later` are the addresses of the next months that have builds, None where there is none.
+    """
 
     month: Month
-    earlier: str
-    later: str
+    earlier: str | None
+    later: str | None
     streams: tuple[tuple[str, str, bool], ...]
     told: str
     cells: tuple[Cell, ...]
@@ -97,9 +100,9 @@ class CalendarPage:
     is_known: bool
 
 
-def month_of(text: str, now: date) -> Month:
-    """The month that the address names, else that of `now`."""
-    found = _MONTH.match(text)
+def month_of(text: str, months: Sequence[str], now: date) -> Month:
+    """The month that the address names, else the newest of `months`, which have builds, else that of `now`."""
+    found = _MONTH.match(text) or (_MONTH.match(months[-1]) if months else None)
     return Month(int(found[1]), int(found[2])) if found else Month(now.year, now.month)
 
 
@@ -112,12 +115,13 @@ def stream_of(text: str, streams: Sequence[Stream]) -> Stream:
 
 def calendar_page(found: Calendar, streams: Sequence[Stream], month: Month) -> CalendarPage:
     """The page of one month."""
-    before, after = month.first - timedelta(days=1), month.last + timedelta(days=1)
+    before = [key for key in found.months if key < month.key]
+    after = [key for key in found.months if key > month.key]
     rows = tuple(row for day in found.days for row in _rows(day))
     return CalendarPage(
         month=month,
-        earlier=_address(found.stream, Month(before.year, before.month)),
-        later=_address(found.stream, Month(after.year, after.month)),
+        earlier=_address(found.stream, before[-1]) if before else None,
+        later=_address(found.stream, after[0]) if after else None,
         streams=tuple((_key(one), f"{one.package}, {one.channel}", _key(one) == _key(found.stream)) for one in streams),
         told=_told(found.stream),
         cells=(*(Cell(None) for _ in range(month.first.weekday())), *(_cell(day) for day in found.days)),
@@ -130,8 +134,8 @@ def _key(stream: Stream) -> str:
     return f"{stream.package}/{stream.channel}"
 
 
-def _address(stream: Stream, month: Month) -> str:
-    return f"/builds?{urlencode({'of': _key(stream), 'month': month.key})}"
+def _address(stream: Stream, month: str) -> str:
+    return f"/builds?{urlencode({'of': _key(stream), 'month': month})}"
 
 
 def _told(stream: Stream) -> str:

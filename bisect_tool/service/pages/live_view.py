@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from bisect_tool.reports.report import Boundary, CasePart, Counts, Entry, Machin
 from bisect_tool.reports.sentences import plural
 from bisect_tool.reports.watching import Question, Watched, download_totals, open_ranges
 from bisect_tool.service.event_reading import read_event
+from bisect_tool.service.pages.rate_view import LiveRate, is_unsettled, live_rates
 
 MOST_LINES = 300
 COUNTED: tuple[State, ...] = ("pass", "failing", "flaky", "untestable", "not tried")
@@ -84,6 +85,7 @@ class LiveView:
     cases: tuple[CaseCounts, ...] = ()
     failures: tuple[LiveFailure, ...] = ()
     left: tuple[str, ...] = ()
+    rates: tuple[LiveRate, ...] = ()
     lines: tuple[LogLine, ...] = ()
     last: int = 0
 
@@ -100,6 +102,7 @@ class Followed:
     trials: Counter[tuple[str, str]] = field(default_factory=Counter)
     lines: list[LogLine] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
+    rates: dict[tuple[str, str], events.RatesStudied] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.watched = Watched(lambda: self.at)
@@ -116,6 +119,10 @@ class Followed:
         self.at = at
         self.watched.take(event)
         match event:
+            case events.RunStarted():  # of the next channel, whose builds are others
+                self.rates.clear()
+            case events.RatesStudied():
+                self.rates[event.case, event.failure] = event
             case events.StateKnown(failure=str(failure)):
                 self.failures[event.case, event.build] = failure
             case events.TrialFinished():
@@ -143,7 +150,8 @@ def live_view(stored: Iterable[Happened], now: float) -> LiveView:
 
 def view_of(followed: Followed, now: float) -> LiveView:
     """What is known so far, for the page."""
-    doing = _doing(followed.watched, now)
+    studied = tuple(followed.rates.values())
+    doing = _doing(followed.watched, now, is_studied=is_unsettled(studied))
     lines = tuple(followed.lines)
     if not followed.watched.questions:
         return LiveView(doing, lines=lines, last=followed.last)
@@ -155,7 +163,8 @@ def view_of(followed: Followed, now: float) -> LiveView:
         picture=Markup(draw(report)),  # noqa: S704  the picture escapes its own texts
         cases=tuple(case_counts(case) for case in report.cases),
         failures=tuple(LiveFailure(letters[id_], names[id_], failure_class(letters, id_)) for id_ in letters),
-        left=tuple(_left(question)),
+        left=tuple(_left(question, {one.case for one in studied})),
+        rates=live_rates(studied, question.builds, many=_has_many(question)),
         lines=lines,
         last=followed.last,
     )
@@ -174,14 +183,20 @@ def remaining(question: Question) -> list[tuple[str, str, str, int]]:
     return found
 
 
-def _left(question: Question) -> Iterable[str]:
-    many = sum(role == "test" for _, role in question.cases) > 1
+def _has_many(question: Question) -> bool:
+    return sum(role == "test" for _, role in question.cases) > 1
+
+
+def _left(question: Question, studied: Collection[str]) -> Iterable[str]:
+    """What is left of each case but those whose rate is `studied`: there the states of two builds bound nothing."""
     for case, first, last, untried in remaining(question):
-        where = f"{case} changes " if many else "It changes "
-        yield f"{where}between {first} and {last}: {plural(untried, 'build')} left."
+        if case not in studied:
+            where = f"{case} changes " if _has_many(question) else "It changes "
+            yield f"{where}between {first} and {last}: {plural(untried, 'build')} left."
 
 
-def _doing(watched: Watched, now: float) -> tuple[str, ...]:
+def _doing(watched: Watched, now: float, *, is_studied: bool) -> tuple[str, ...]:
+    """What goes on now, and the builds that are left; where a rate `is_studied` trials count, and are told there."""
     if watched.slots:
         doing = [
             f"Slot {name}: {one.what}, {format_duration(max(0.0, now - one.since))}."
@@ -194,7 +209,7 @@ def _doing(watched: Watched, now: float) -> tuple[str, ...]:
     done, total = download_totals(watched)
     if total and done < total:
         doing.append(f"Downloaded {format_size(done)} of {format_size(total)}.")
-    if watched.questions:
+    if watched.questions and not is_studied:
         left = f", about {format_duration(watched.seconds_left)}" if watched.seconds_left else ""
         doing.append(
             f"About {plural(watched.steps_left, 'build')} to go{left}." if watched.steps_left else "No build to go."

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from starlette.datastructures import Headers
 
 from bisect_tool.errors import BisectError
 from bisect_tool.service.access import COOKIE, Anybody, Visitor, needs
@@ -17,16 +18,20 @@ from bisect_tool.service.pages.rendering import render
 from bisect_tool.service.problems import Refused, hidden, request_id
 from bisect_tool.service.tokens import Scope
 
+LONGEST_PAUSE = 60  # seconds after which a page is tried again by itself
+
 
 @dataclass(frozen=True, slots=True)
 class ShownProblem:
-    """What the page of a problem says; `sign_in`: a token would help."""
+    """What the page of a problem says; `sign_in`: a token would help; `again`: seconds after which it is tried by itself."""
 
     title: str
     what: str
     advice: str
     where: str | None = None
     sign_in: bool = False
+    mistakes: tuple[str, ...] = ()
+    again: int | None = None
 
 
 class PageRoute(APIRoute):
@@ -50,9 +55,11 @@ def problem_page(request: Request, error: Exception) -> Response:
     if isinstance(error, BisectError):
         error = hidden(error, request_id(request)) or error
     status, shown = _explained(error)
+    if isinstance(error, Refused) and request.method == "GET":
+        shown = replace(shown, again=_pause(Headers(error.headers).get("Retry-After", "")))
     response = render(request, "problem", status, problem=shown)
     if isinstance(error, Refused):
-        response.headers.update({name: value for name, value in error.headers.items() if name == "Retry-After"})
+        response.headers.update({name: value for name, value in error.headers.items() if name.lower() == "retry-after"})
         if error.status == HTTPStatus.UNAUTHORIZED and COOKIE in request.cookies:
             response.delete_cookie(COOKIE, httponly=True, samesite="strict")  # it opens nothing any more
     return response
@@ -66,12 +73,17 @@ def _explained(error: Exception) -> tuple[int, ShownProblem]:
             )
             is_unknown = error.status == HTTPStatus.UNAUTHORIZED
             advice = "Sign in with a token." if is_unknown else _sentence(error.advice)
-            return error.status, ShownProblem(title, _sentence(error.what), advice, error.where, is_unknown)
+            what, mistakes = _sentence(error.what), tuple(error.mistakes)
+            return error.status, ShownProblem(title, what, advice, error.where, is_unknown, mistakes)
         case BisectError():
             title = HTTPStatus(422).phrase.capitalize()
             return 422, ShownProblem(title, error.what, _sentence(error.advice), error.where)
         case _:  # an address whose parts are not of their kind leads nowhere
             return 404, ShownProblem("Not found", "There is no such page.", "Look for it in the list of questions.")
+
+
+def _pause(seconds: str) -> int | None:
+    return int(seconds) if seconds.isdecimal() and int(seconds) <= LONGEST_PAUSE else None
 
 
 def _sentence(text: str) -> str:

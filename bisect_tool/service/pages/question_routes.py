@@ -13,7 +13,7 @@ from bisect_tool.reports import writing
 from bisect_tool.reports.report import Report
 from bisect_tool.service.access import Here
 from bisect_tool.service.api.answers import PAGE_POLICY
-from bisect_tool.service.api.evidence import Build, Case, Number, evidence_of
+from bisect_tool.service.api.evidence import Build, Case, Number, evidence_of, log_of
 from bisect_tool.service.api.words import PLAIN, Asked
 from bisect_tool.service.pages import forgery, reading
 from bisect_tool.service.pages.history_routes import history_of
@@ -102,10 +102,7 @@ def show_trials(
 @router.get("/q/{question}/logs/{trial}")
 def show_log(services: Here, _visitor: Reader, question: Asked, trial: Number) -> Response:
     """What a trial printed, as plain text."""
-    log = evidence_of(services).log(question, trial)
-    if log is None:
-        raise not_found("this server does not have that log", "look for it on the host of the trial")
-    return PlainTextResponse(log, headers=HEADERS)
+    return PlainTextResponse(log_of(services, question, trial), headers=HEADERS)
 
 
 @router.post("/q/{question}/cancel")

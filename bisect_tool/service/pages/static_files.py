@@ -7,6 +7,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
+A_DAY = "public, max-age=86400"
 FOREVER = "public, max-age=31536000, immutable"
 _REPORTS = files("bisect_tool.reports") / "templates"
 _OWN = files("bisect_tool.service.pages") / "static"

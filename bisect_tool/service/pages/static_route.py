@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from bisect_tool.service.pages.page_route import PageRoute
-from bisect_tool.service.pages.static_files import FOREVER, static_file
+from bisect_tool.service.pages.static_files import A_DAY, FOREVER, static_file
 from bisect_tool.service.problems import not_found
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -14,7 +14,9 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 @router.get("/favicon.ico")
 def show_mark() -> Response:
     """The picture that a browser asks for where no page names one: beside a log."""
-    return show_static("mark.svg")
+    mark = show_static("mark.svg")
+    mark.headers["Cache-Control"] = A_DAY  # its address does not change with it
+    return mark
 
 
 @router.get("/static/{name}")

@@ -104,7 +104,7 @@ def _ending(trial: Trial) -> Iterator[tuple[str, str]]:
         yield "Memory", f"{format_size(trial.peak_memory)} at most"
     yield "Device", trial.device
     if trial.log and not trial.log_here:
-        yield "Log", trial.log
+        yield "Log", f"{trial.log} (kept where this server does not read)"
 
 
 def _signal(number: int) -> str:

@@ -12,15 +12,33 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bisect_tool.spec.drafting.report import LONGEST_LINE, Report
+from bisect_tool.spec.drafting.sessions import given_code, is_of_a_shell, shown_files
 
 LONGEST_CODE = 2_000  # lines
 _MOST_CUTS = 12  # ends that are tried for one piece of bare code
 _MOST_FAILED = 100  # lines that look like a beginning and are none: the rest of the text is prose then
 _FENCE = re.compile(r"^(?P<indent>[ \t>]*)(?P<marks>`{3,}|~{3,})\s*(?P<language>[\w+.-]*)")
+_ON_FENCE = re.compile(
+    r"^(?:from [\w.]+ import |import [\w.]+(?: as \w+)?\s*(?:$|[,;#]))"
+)  # code in the line of the fence
+_NUMBERED = re.compile(r"^\s*(?P<number>\d{1,4})(?:[:.|]?[ \t](?P<code>.*))?$")
+_SHELLS = {
+    "bash",
+    "sh",
+    "shell",
+    "zsh",
+    "console",
+    "shell-session",
+    "shellsession",
+    "bash-session",
+    "terminal",
+    "powershell",
+    "",
+}
 _PROMPT = re.compile(r"^\s*(?:>>> ?|In ?\[\d*\]: ?)(?P<code>.*)$")
 _MORE = re.compile(r"^\s*\.{3,}:? ?(?P<code>.*)$")
 _START = re.compile(
@@ -79,6 +97,7 @@ class Origin(StrEnum):
     PROMPT = "after prompts"
     INDENTED = "indented"
     BARE = "among the sentences"
+    SHELL = "in a command line"
     SCRIPT = "the whole file"
 
 
@@ -86,7 +105,7 @@ class Origin(StrEnum):
 class Block:
     """Code that Python's parser takes: lines `first` to `last` of the report (from 1), without prompts and indentation.
 
-    `mended` says what had to be changed for that, empty when nothing was.
+    `mended` says what had to be changed for that, empty when nothing was. `fence` is the line where its fence opens, 0: none.
     """
 
     first: int
@@ -94,6 +113,16 @@ class Block:
     code: str
     origin: Origin
     mended: str = ""
+    fence: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What looks like code and does not parse: its line, why, and the line where its fence opens (0: none)."""
+
+    line: int
+    why: str
+    fence: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +131,7 @@ class Divided:
 
     blocks: tuple[Block, ...]
     covered: frozenset[int]  # the lines (from 1) that are code
-    refused: tuple[tuple[int, str], ...]  # (line, reason) of what looks like code but does not parse
+    refused: tuple[Refused, ...]
 
 
 def parsed(code: str) -> ast.Module | None:
@@ -120,17 +149,16 @@ def divide(report: Report) -> Divided:
     if report.is_script:
         return _whole(report)
     blocks: list[Block] = []
-    refused: list[tuple[int, str]] = []
+    refused: list[Refused] = []
     free = [True] * len(report.lines)
-    for start, end, language, lines in _fences(report.lines):
+    for start, end, at, language, lines in _fences(report.lines):
         free[start : end + 1] = [False] * (end + 1 - start)
-        if language.lower() in _CODE_WORDS:
-            found = _inside(lines, start + 1, language.lower())
-            blocks += found
-            whole = len(found) == 1 and found[0].last - found[0].first + 1 == len(lines)
-            if not whole and (reason := _refusal(lines, start + 1, language.lower())):
-                refused.append(reason)
+        found = _of_fence(lines, at, language.lower())
+        blocks += [replace(one, fence=start + 1) for one in found]
+        if language.lower() in _CODE_WORDS and (reason := _not_taken(lines, at, language.lower(), found)):
+            refused.append(Refused(*reason, fence=start + 1))
     blocks += _prompts(report.lines, free)
+    blocks += _given(report.lines)
     blocks += _bare(report.lines, free)
     blocks.sort(key=lambda block: block.first)
     covered = frozenset(number for block in blocks for number in range(block.first, block.last + 1))
@@ -145,11 +173,11 @@ def _whole(report: Report) -> Divided:
         if parsed(code) is not None:
             whole = code if code.endswith("\n") else code + "\n"
             return Divided((Block(1, last, whole, Origin.SCRIPT, mended),), every, ())
-    return Divided((), frozenset(), (_syntax_of(plain, 0),))
+    return Divided((), frozenset(), (Refused(*_syntax_of(plain, 0)),))
 
 
-def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int, str, list[str]]]:
-    """(line of the opening fence, of the closing one, language, the lines in between); all from 0."""
+def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int, int, str, list[str]]]:
+    """(line of the opening fence, of the closing one, of the first one in between, language, the lines); all from 0."""
     at = 0
     while at < len(lines):
         opened = _FENCE.match(lines[at][:LONGEST_LINE])
@@ -159,7 +187,11 @@ def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int, str, list[str]]]:
         end = next((n for n in range(at + 1, len(lines)) if _closes(lines[n], opened["marks"])), len(lines))
         quoted = ">" in opened["indent"]
         inner = [re.sub(r"^[ \t]*> ?", "", line) if quoted else line for line in lines[at + 1 : end]]
-        yield at, min(end, len(lines) - 1), opened["language"], inner
+        behind = lines[at][opened.end("marks") :].strip()
+        if _ON_FENCE.match(behind):
+            yield at, min(end, len(lines) - 1), at, "", [behind, *inner]
+        else:
+            yield at, min(end, len(lines) - 1), at + 1, opened["language"], inner
         at = end + 1
 
 
@@ -168,16 +200,56 @@ def _closes(line: str, marks: str) -> bool:
     return len(bare) >= len(marks) and set(bare) == {marks[0]}
 
 
-def _inside(lines: list[str], first: int, language: str) -> list[Block]:
+def _of_fence(lines: list[str], first: int, language: str) -> list[Block]:
     """The code between two fences; `first` is the line (from 0) of `lines[0]`."""
+    if language in _SHELLS:
+        shown = [_block(code, first + at, Origin.FENCED) for at, _, code in shown_files(lines)]
+        if taken := [block for block in shown if block is not None and _is_code(block.code)]:
+            return taken
+    return _inside(lines, first, language) if language in _CODE_WORDS else []
+
+
+def _not_taken(lines: list[str], first: int, language: str, found: Sequence[Block]) -> tuple[int, str] | None:
+    """What between two fences is said to be Python and was not taken; for code after prompts the rest is output."""
+    if any(block.origin is Origin.PROMPT for block in found):
+        return None
+    whole = len(found) == 1 and found[0].last - found[0].first + 1 == len(lines)
+    return None if whole else _refusal(lines, first, language)
+
+
+def _inside(lines: list[str], first: int, language: str) -> list[Block]:
+    """The Python between two fences."""
     prompted = _prompts(lines, [True] * len(lines), first)
     if prompted:
-        return prompted
-    plain = _patched(lines) if language == "diff" or _is_diff(lines) else lines
+        before = _fenced(lines[: prompted[0].first - first - 1], first)
+        lead = "".join(f"{block.code}\n" for block in before)
+        start = before[0].first if before else prompted[0].first
+        return [replace(prompted[0], first=start, code=lead + prompted[0].code), *prompted[1:]]
+    plain = _patched(lines) if language == "diff" or _is_diff(lines) else _without_numbers(lines)
     whole = _block(plain, first, Origin.FENCED)
     if whole is not None:
         return [whole] if _is_code(whole.code) else []
-    return [Block(b.first, b.last, b.code, Origin.FENCED, b.mended) for b in _bare(plain, [True] * len(plain), first)]
+    return _fenced(plain, first)
+
+
+def _fenced(lines: Sequence[str], first: int) -> list[Block]:
+    return [replace(block, origin=Origin.FENCED) for block in _bare(lines, [True] * len(lines), first)]
+
+
+def _without_numbers(lines: list[str]) -> list[str]:
+    """A listing without the numbers of its lines, when every line has one and they go up by one."""
+    said = [(at, match) for at, line in enumerate(lines) if line.strip() for match in [_NUMBERED.match(line)]]
+    numbers = [int(match["number"]) if match else -1 for _, match in said]
+    if len(numbers) < 3 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        return lines
+    return [match["code"] or "" if line.strip() and (match := _NUMBERED.match(line)) else "" for line in lines]
+
+
+def _given(lines: Sequence[str]) -> list[Block]:
+    """The programs of `python -c`, each in its line."""
+    found = ((number, given_code(line)) for number, line in enumerate(lines))
+    blocks = [_block(code.split("\n"), number, Origin.SHELL) for number, code in found if code]
+    return [replace(block, last=block.first) for block in blocks if block is not None]
 
 
 def _block(lines: Sequence[str], first: int, origin: Origin) -> Block | None:
@@ -322,6 +394,8 @@ def _longest(lines: Sequence[str], first: int) -> Block | None:
 def _refusal(lines: list[str], first: int, language: str) -> tuple[int, str] | None:
     """Why lines that are said to be Python, or import something, are none."""
     code = textwrap.dedent("\n".join(lines))
+    if is_of_a_shell(lines):
+        return (first + 1, "commands of a shell, not Python") if language in {"python", "py", "python3"} else None
     if language in {"python", "py", "python3"} or re.search(r"^(?:import|from) \w", code, re.MULTILINE):
         return _syntax_of(code, first)
     return None

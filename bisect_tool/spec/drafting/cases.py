@@ -106,11 +106,11 @@ def make_cases(
 
 def says_it_works(text: str) -> bool:
     """Whether words such as "works" stand in a text, and none that say the opposite."""
-    is_good, is_bad = _judged(text)
+    is_good, is_bad = judged(text)
     return is_good and not is_bad
 
 
-def _judged(text: str) -> tuple[bool, bool]:
+def judged(text: str) -> tuple[bool, bool]:
     """(whether it says that something works, whether it says that it does not); "not ok" says only the second."""
     plain = _NOT_GOOD.sub(" ", text)
     return _GOOD.search(plain) is not None, plain != text or _BAD.search(plain) is not None
@@ -141,7 +141,7 @@ def _aot_eager(prose: Lines, blamed: str) -> Iterator[Found[DraftCase]]:
         for clause in re.split(r"[.;]\s|,\s(?:but|while)\s|\b(?:but|while|whereas)\b", line[:LONGEST_LINE]):
             if "aot_eager" not in clause:
                 continue
-            is_good, is_bad = _judged(clause)
+            is_good, is_bad = judged(clause)
             if is_good and not is_bad:
                 yield found(
                     DraftCase("aot_eager", args, is_control=True),
@@ -258,7 +258,7 @@ def _named(value: str) -> str:
 def _is_control(value: str, prose: Lines) -> bool:
     for _, line in prose:
         if re.search(rf"\b{re.escape(value)}\b", line[:LONGEST_LINE]):
-            is_good, is_bad = _judged(line[:LONGEST_LINE])
+            is_good, is_bad = judged(line[:LONGEST_LINE])
             if is_bad and not is_good:
                 return False
     return value.lower() in _CONTROLS

@@ -24,7 +24,7 @@ _ASKS_FIRST = re.compile(
 )
 # A value against itself at an earlier moment: that it moved may be right.
 _EARLIER = re.compile(r"(?:^|[_.])(?:before|old|prev\w*|snapshot)(?:[_.\d]|$)", re.IGNORECASE)
-_COMPARES = {"allclose", "equal", "array_equal", "isclose"}
+_COMPARES = {"allclose", "equal", "array_equal", "isclose", "same"}
 _SPAN = {"max", "amax", "sum", "mean", "norm", "item", "abs", "all", "any"}
 _CATCHES_ALL = {"Exception", "BaseException", "RuntimeError"}
 _PRINTS = {
@@ -112,6 +112,23 @@ def raise_again(text: str, tree: ast.Module) -> Checked | None:
                     _line_after(text, offsets, last, f"{indent}raise  {MARK}\n", "the exception must end the script")
                 )
     return Checked(tuple(edits), "raise-again", "the script catches the exception and goes on") if edits else None
+
+
+def raise_warning(text: str, tree: ast.Module, pattern: str) -> Checked:
+    """The filter that makes an exception of the warnings with `pattern` in their text, and of no others.
+
+    It comes before every import, because packages also warn when they are imported.
+    """
+    offsets = Offsets(text)
+    at = 0
+    for node in tree.body:
+        is_doc = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not is_doc and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            break
+        at = offsets.line_after(node)
+    line = f'import warnings  {MARK}\n\nwarnings.filterwarnings("error", message={f"(?s).*{pattern}"!r})  {MARK}\n'
+    edit = Edit(at, at, line, "the warning must end the script")
+    return Checked((edit,), "raise-warning", "the warning that the report quotes must end the script")
 
 
 def _catches_all(node: ast.ExceptHandler) -> bool:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bisect_tool.spec.drafting.blocks import Block, Divided, Origin, parsed
-from bisect_tool.spec.drafting.names import USUAL_IMPORTS, compiles, imported, undefined
+from bisect_tool.spec.drafting.cases import judged
+from bisect_tool.spec.drafting.names import USUAL_IMPORTS, compiles, imported, undefined, usual_names
 from bisect_tool.spec.drafting.report import Report, heading_of
+from bisect_tool.spec.drafting.version_words import VERSIONS
 
 MOST_BLOCKS = 200  # pieces of code that are looked at
 MOST_JOINED = 12  # pieces before one that may define what it uses
@@ -21,8 +23,11 @@ POINTS = {
     "imports the package": 4,
     "calls torch.compile": 3,
     "uses words of the title": 2,
+    "has the code of the title": 3,
     "stands under a heading such as `Minimal reproducer`": 3,
     "asserts, or leaves with a status": 1,
+    "stands right under words that say that it fails": 2,
+    "stands right under words that say that it works": -2,
     "stands under words such as `Workaround`, `Expected` or `Versions`": -6,
     "looks for versions": -6,
 }
@@ -35,6 +40,13 @@ _NOT_REPRO = re.compile(
     r"relevant code|root cause|generated code|environment|versions?|output|graph)\b",
     re.IGNORECASE,
 )
+# In a whole sentence these say that the code below is none; the others are too common there.
+_NOT_REPRO_SAID = re.compile(
+    r"\b(?:work-?\s?arounds?|proposed|expected (?:behaviou?r|code)|typical pattern|generated code|root cause|instead)\b",
+    re.IGNORECASE,
+)
+_LAST_CLAUSE = re.compile(r"[.;,]\s|\b(?:but|however|whereas|while|although)\b", re.IGNORECASE)
+_LEAST_CODE = 10
 _WORD = re.compile(r"[a-z_][a-z0-9_]{3,}")
 _USELESS_WORDS = {
     "torch", "compile", "import", "with", "when", "from", "that", "this", "fails", "crash", "error", "wrong", "after", "under",
@@ -59,6 +71,7 @@ class Repro:
     mended: str = ""
     points: int = 0
     reasons: tuple[str, ...] = ()
+    fence: int = 0
 
     @property
     def is_script(self) -> bool:
@@ -78,16 +91,18 @@ def choose(report: Report, divided: Divided, package: str | None) -> Chosen:
     """The code that is the repro; `package` is the distribution that is searched, None: it is not known yet."""
     candidates: list[Repro] = []
     others: list[tuple[int, str]] = []
+    names_sympy = package is None and re.search(r"\bsympy\b", report.text) is not None
+    usual = usual_names("sympy" if names_sympy else package, report.text)
     for number, block in enumerate(divided.blocks[:MOST_BLOCKS]):
-        made = _made_whole(divided.blocks[max(0, number - MOST_JOINED) : number + 1])
+        made = _made_whole(divided.blocks[max(0, number - MOST_JOINED) : number + 1], usual)
         if isinstance(made, str):
             others.append((block.first, made))
-        elif not made.is_script and not _acts(made.tree):
+        elif made.origin not in {Origin.SCRIPT, Origin.SHELL} and not _acts(made.tree):
             others.append((block.first, "it only imports and defines"))
         else:
             candidates.append(_valued(made, report, package))
     best = max(candidates, key=lambda one: one.points, default=None)
-    if best is not None and best.points < 1 and not best.is_script:
+    if best is not None and best.points < 1 and not best.is_script and "imports the package" not in best.reasons:
         others.append(
             (best.first, "it neither imports the package nor stands under a heading such as `Minimal reproducer`")
         )
@@ -110,12 +125,12 @@ def _acts(tree: ast.Module) -> bool:
     return any(isinstance(part, (ast.Call, ast.Assert, ast.Raise)) for node in rest for part in ast.walk(node))
 
 
-def _made_whole(blocks: Sequence[Block]) -> Repro | str:
+def _made_whole(blocks: Sequence[Block], usual: Mapping[str, str]) -> Repro | str:
     """The last block with what it needs of those before it and of the usual imports; or what is missing."""
     block = blocks[-1]
     tree = parsed(block.code)
     assert tree is not None
-    repro = Repro(block.code, tree, block.first, block.last, block.origin, mended=block.mended)
+    repro = Repro(block.code, tree, block.first, block.last, block.origin, mended=block.mended, fence=block.fence)
     if block.origin is Origin.SCRIPT:
         return repro
     for before in reversed(blocks[:-1]):
@@ -124,10 +139,10 @@ def _made_whole(blocks: Sequence[Block]) -> Repro | str:
             break
         repro = _joined(before, repro, missing)
     missing = undefined(repro.tree)
-    if unknown := sorted(missing - set(USUAL_IMPORTS)):
+    if unknown := sorted(missing - set(usual)):
         shown = ", ".join(f"`{name}`" for name in unknown[:3]) + (" …" if len(unknown) > 3 else "")
         return f"nothing defines {shown}"
-    return _with_imports(repro, [name for name in USUAL_IMPORTS if name in missing]) if missing else repro
+    return _with_lead(repro, [line for name, line in usual.items() if name in missing]) if missing else repro
 
 
 def _joined(before: Block, repro: Repro, missing: frozenset[str] | set[str]) -> Repro:
@@ -140,8 +155,8 @@ def _joined(before: Block, repro: Repro, missing: frozenset[str] | set[str]) -> 
     return replace(repro, text=text, tree=joined, first=before.first, joined=repro.joined + 1)
 
 
-def _with_imports(repro: Repro, names: Sequence[str]) -> Repro:
-    lead = tuple(USUAL_IMPORTS[name] for name in names)
+def _with_lead(repro: Repro, lines: Sequence[str]) -> Repro:
+    lead = tuple(lines)
     future, body = _after_future(repro)
     text = future + "\n".join(lead) + "\n" + body
     tree = parsed(text)
@@ -161,20 +176,41 @@ def _after_future(repro: Repro) -> tuple[str, str]:
 
 def _valued(repro: Repro, report: Report, package: str | None) -> Repro:
     modules = imported(repro.tree)
-    above = _above(report, repro.first)
+    above, near, sentence = _above(report, repro.fence or repro.first)
+    works, fails = _of_this_code(sentence)
     title = {word for word in _WORD.findall(report.title.lower()) if word not in _USELESS_WORDS}
     truths = {
-        "imports the package": bool(modules) if package is None else _is_of(package, modules),
+        "imports the package": (bool(modules) if package is None else _is_of(package, modules)) and _is_meant(repro),
         "calls torch.compile": compiles(repro.tree),
         "uses words of the title": bool(title & set(_WORD.findall(repro.text.lower()))),
+        "has the code of the title": any(one in _squeezed(repro.text) for one in _code_in(report.title)),
         "stands under a heading such as `Minimal reproducer`": _REPRO.search(above) is not None,
+        "stands right under words that say that it fails": fails and not works,
+        "stands right under words that say that it works": works and not fails,
         "asserts, or leaves with a status": _judges(repro.tree),
-        "stands under words such as `Workaround`, `Expected` or `Versions`": _NOT_REPRO.search(above) is not None
-        and not _REPRO.search(above),
+        "stands under words such as `Workaround`, `Expected` or `Versions`": not _REPRO.search(above)
+        and (_NOT_REPRO.search(near) or _NOT_REPRO_SAID.search(above)) is not None,
         "looks for versions": "collect_env" in repro.text or _only_versions(repro.tree),
     }
     reasons = tuple(reason for reason, holds in truths.items() if holds)
     return replace(repro, points=sum(POINTS[reason] for reason in reasons), reasons=reasons)
+
+
+def _of_this_code(sentence: str) -> tuple[bool, bool]:
+    """(whether the sentence above says that the code works, that it fails); of a clause with a version neither."""
+    clause = _LAST_CLAUSE.split(sentence)[-1]
+    return (False, False) if VERSIONS.search(clause) else judged(clause)
+
+
+def _is_meant(repro: Repro) -> bool:
+    """Whether it is code of sympy for sure: formulas that a report shows as output are Python, too, with sympy's names."""
+    is_assumed = any(line.startswith("from sympy") for line in repro.lead)
+    own = "\n".join(line for line in repro.text.split("\n") if line not in repro.lead)
+    return (
+        not is_assumed
+        or repro.origin is Origin.PROMPT
+        or re.search(r"^\s*(?:from|import)\s+sympy\b", own, re.MULTILINE) is not None
+    )
 
 
 def _is_of(package: str, modules: Sequence[str]) -> bool:
@@ -183,17 +219,45 @@ def _is_of(package: str, modules: Sequence[str]) -> bool:
     )
 
 
-def _above(report: Report, first: int) -> str:
-    """What is said just above a line: the nearest heading within twelve lines, and the last two lines of text."""
+def _code_in(title: str) -> list[str]:
+    """The longest call in a title, without blanks: `f(a,g(b))`; none when it is too short to tell."""
+    calls = re.finditer(r"[A-Za-z_][\w.]*\(", title)
+    shown = (title[match.start() : _closing(title, match.end())] for match in calls)
+    longest = max(map(_squeezed, shown), key=len, default="")
+    return [longest] if len(longest) >= _LEAST_CODE else []
+
+
+def _closing(text: str, start: int) -> int:
+    """The place after the bracket that closes the one before `start`."""
+    depth = 1
+    for at in range(start, len(text)):
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+        if depth == 0:
+            return at + 1
+    return start
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text).replace("'", '"')
+
+
+def _above(report: Report, first: int) -> tuple[str, str, str]:
+    """What is said just above a line: all of it, the heading or short line alone, and the sentence right above, if any.
+
+    That is the nearest heading or short line within twelve lines, and the last line of text.
+    """
     said: list[str] = []
+    right_above = ""
     for number in range(first - 2, max(-1, first - 14), -1):
         line = report.lines[number].strip()[:200]
         if not line or line.startswith(("```", "~~~")):
             continue
+        if number >= first - 3 and not heading_of(line):
+            right_above = right_above or line
         if heading_of(line) or len(line) < 60:
-            return " ".join([*said, line])
+            return " ".join([*said, line]), line, right_above
         said.append(line if len(said) < 1 else "")
-    return " ".join(said)
+    return " ".join(said), "", right_above
 
 
 def _judges(tree: ast.Module) -> bool:

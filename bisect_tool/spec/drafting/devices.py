@@ -17,7 +17,7 @@ from bisect_tool.spec.drafting.finding import Found, found, guessed
 from bisect_tool.spec.drafting.names import dotted
 
 CHOSEN = "DEVICE"
-_CUDA = re.compile(r"^cuda(?::0)?$")
+_CUDA = re.compile(r"^cuda(?::(?P<number>\d+))?$")
 # Words that mean code for GPUs: (pattern, why). They are looked for in the failure as the report quotes it, and in the code.
 GPU_ONLY_FAILURE = (
     (re.compile(r"triton", re.IGNORECASE), "the failure is in code that is made for Triton"),
@@ -30,7 +30,10 @@ GPU_ONLY_FAILURE = (
     ),
 )
 GPU_ONLY_CODE = (
-    (re.compile(r"^\s*(?:import triton|from triton\b)|@triton\.", re.MULTILINE), "it has kernels of Triton"),
+    (
+        re.compile(r"^\s*(?:import triton|from triton\b|(?:from|import) liger_kernel\b)|@triton\.", re.MULTILINE),
+        "it has kernels of Triton",
+    ),
     (re.compile(r"\bassociative_scan\b"), "the pointwise associative_scan exists for CUDA alone"),
     (re.compile(r"reduce-overhead|\bcudagraphs?\b|CUDAGraph"), "it uses CUDA graphs"),
     (
@@ -56,9 +59,10 @@ class Placed:
 
     devices: Found[tuple[str, ...]]
     edits: tuple[Edit, ...] = ()
+    name: str = CHOSEN
 
 
-def place(text: str, tree: ast.Module, failure: str, line: int) -> Placed:
+def place(text: str, tree: ast.Module, failure: str, line: int | None) -> Placed:
     """Where the code can run; `failure` is what the report quotes of it, `line` where its code begins."""
     named = list(_cuda_words(tree))
     if not named and not re.search(r"\bcuda\b", text):
@@ -67,14 +71,28 @@ def place(text: str, tree: ast.Module, failure: str, line: int) -> Placed:
         return Placed(found(("cuda",), "device-gpu-only", why, line))
     if tied := sorted({*_tied(tree), *(use.told for use in named if use.kind is Use.TIED)}):
         return Placed(found(("cuda",), "device-gpu-only", f"it uses {tied[0]}", line))
-    both = ("cuda", "cpu")
-    edits = tuple(_edits(text, tree, [use.node for use in named if use.kind is Use.CHOICE]))
+    if len(several := sorted(_numbers(named))) > 1:
+        return Placed(found(("cuda",), "device-gpu-only", f"it uses several GPUs: {', '.join(several)}", line))
+    both, name = ("cuda", "cpu"), _free_name(tree)
+    edits = tuple(_edits(text, tree, [use.node for use in named if use.kind is Use.CHOICE], name))
     if not edits:
         return Placed(found(both, "device-own-choice", "the code looks for a GPU itself", line))
-    return Placed(guessed(both, "device-either", "nothing but the name `cuda` ties it to a GPU", line), edits)
+    return Placed(guessed(both, "device-either", "nothing but the name `cuda` ties it to a GPU", line), edits, name)
 
 
-def _without_cuda(text: str, line: int) -> Placed:
+def _numbers(named: list[_Named]) -> set[str]:
+    """The GPUs that are named; a trial has one, whatever its number."""
+    words = (use.node.value for use in named if isinstance(use.node, ast.Constant) and isinstance(use.node.value, str))
+    return {word for word in words if (match := _CUDA.match(word)) and match["number"] is not None}
+
+
+def _free_name(tree: ast.Module) -> str:
+    """A name for the device that the code does not give to something itself."""
+    given = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return CHOSEN if CHOSEN not in given else f"BISECT_{CHOSEN}"
+
+
+def _without_cuda(text: str, line: int | None) -> Placed:
     pattern, why = GPU_ONLY_CODE[0]
     if pattern.search(text):
         return Placed(found(("cuda",), "device-gpu-only", why, line))
@@ -151,17 +169,20 @@ def _tied(tree: ast.Module) -> Iterator[str]:
             yield name
 
 
-def _edits(text: str, tree: ast.Module, named: list[ast.expr]) -> Iterator[Edit]:
+def _edits(text: str, tree: ast.Module, named: list[ast.expr], name: str) -> Iterator[Edit]:
     offsets = Offsets(text)
     for node in named:
         start, end = offsets.of(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             _, start = offsets.of(node.func.value)
-            yield Edit(start, end, f".to({CHOSEN})", "the tool chooses the device")
+            yield Edit(start, end, f".to({name})", "the tool chooses the device")
         else:
-            yield Edit(start, end, CHOSEN, "the tool chooses the device")
+            yield Edit(start, end, name, "the tool chooses the device")
     for statement in ast.walk(tree):
         called = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(called, ast.Call) and dotted(called.func) in _GUARDED:
             start, _ = offsets.of(called)
-            yield Edit(start, start, f'{CHOSEN} == "cuda" and ', "only a GPU needs it")
+            yield Edit(start, start, f'{name} == "cuda" and ', "only a GPU needs it")
+            for one in called.args[:1]:
+                if isinstance(one, ast.Constant) and type(one.value) is int and one.value > 0:
+                    yield Edit(*offsets.of(one), "0", "a trial has one GPU")

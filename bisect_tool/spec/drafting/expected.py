@@ -7,13 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bisect_tool.spec.drafting.report import LONGEST_LINE, slug
+from bisect_tool.spec.drafting.report import LONGEST_LINE, heading_of, is_form, slug
 
 _TYPE = r"(?:[A-Za-z_][\w.]{0,120}?)?(?:Error|Exception|Unsupported|Warning|Exceeded|OutOfResources|Interrupt|Failure)"
 _RAISED = re.compile(rf"^(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>\S.*)$")
 _BARE = re.compile(r"^(?P<types>[a-z_][\w.]*\.)?(?P<type>[A-Z]\w*(?:Error|Exception))\s*$")
 _IN_TEXT = re.compile(
     rf"(?<![\w.])(?<!except )(?<!raise )(?<!catch )(?P<types>(?:{_TYPE}:\s+)*{_TYPE}):\s+(?P<message>[^\s].*)$"
+)
+_NAMED = re.compile(
+    r"(?:\b(?:rais\w+|throw\w*|gets?|gives?|fails? with|(?:ends?|dies) with)\s+(?:an?\s+|the\s+)?|^(?:bug:?\s*)?)"
+    r"(?P<type>[A-Z]\w*(?:Error|Exception))\b",
+    re.IGNORECASE,
 )
 _ADVICE = re.compile(
     r"\s+(?:Set TORCH\w+|You can suppress|The above exception|While executing|from user code|Found from|target:|"
@@ -34,11 +39,15 @@ _SHORTEST = 12
 _FEWEST_LETTERS = 4
 
 _WRONG = re.compile(
-    r"\b(?:wrong|incorrect\w*|silent\w*|mismatch\w*|differ(?:s|ent|ence)?|inaccura\w+|zeros?|all-zero|not (?:close|"
+    r"\b(?:wrong|incorrect\w*|silent\w*|mismatch\w*|differ\w*|(?:in)?accura\w+|zeros?|all-zero|not (?:close|"
     r"equal|match\w*)|diverg\w+|"
     r"(?:other|different|diverging) (?:numbers?|values?|results?|outputs?|shapes?)|numerical\w*|inconsisten\w+|"
-    r"bogus|corrupt\w*|nan'?s?|precision)\b",
+    r"always (?:0|none|empty|false|true)|unexpected (?:results?|outputs?|values?)|bogus|corrupt\w*|nan'?s?|precision)\b",
     re.IGNORECASE,
+)
+# Of these some tell of values that are wrong in themselves; the others may as well be those at which an exception is raised.
+_WRONG_FOR_SURE = re.compile(
+    r"\b(?:wrong|incorrect\w*|silent\w*|bogus|corrupt\w*|inaccura\w+|diverg\w+)\b", re.IGNORECASE
 )
 _KINDS = (
     (
@@ -67,8 +76,8 @@ _KINDS = (
     (
         "slow",
         re.compile(
-            r"\b(?:slow(?:er|down|ness)?|performance regression|perf regression|takes? (?:much )?longer|latency|"
-            r"throughput|speed regression)\b",
+            r"\b(?:slow(?:er|downs?|ness|s|ed|ing)?|performance regression|perf regression|"
+            r"(?:takes?|took) (?:\w+ ){0,2}longer|times longer|latency|throughput|speed (?:regression|difference|drop))\b",
             re.IGNORECASE,
         ),
     ),
@@ -77,7 +86,24 @@ _THROWS = re.compile(
     r"\b(?:crash\w*|rais\w+|throw\w*|exception|error\w*|fails? to (?:compile|lower|trace|export|import)|assert\w*)\b",
     re.IGNORECASE,
 )
-_WARNS = re.compile(r"\bwarning\w*\b", re.IGNORECASE)
+_WARNS = re.compile(r"\b\w*warning\w*\b", re.IGNORECASE)
+_ENVIRONMENT = re.compile(r"\b(?:versions?|environment|system info\w*)\b", re.IGNORECASE)
+_SIGNALS = (
+    (re.compile(r"\bseg(?:mentation)?[ -]?fault\w*|\bsigsegv\b", re.IGNORECASE), "segmentation-fault", "SIGSEGV"),
+    (re.compile(r"\billegal instruction\b|\bsigill\b", re.IGNORECASE), "illegal-instruction", "SIGILL"),
+    (re.compile(r"\bbus error\b|\bsigbus\b", re.IGNORECASE), "bus-error", "SIGBUS"),
+    (re.compile(r"\bfloating point exception\b|\bsigfpe\b", re.IGNORECASE), "floating-point-exception", "SIGFPE"),
+    (re.compile(r"\babort(?:ed)?\b|\bsigabrt\b", re.IGNORECASE), "abort", "SIGABRT"),
+)
+# What an exception says that is the failure of a report of another kind.
+_IN_A_KIND = {
+    "crash": re.compile(
+        r"signal|segmentation|segfault|killed|abort|illegal|exited unexpectedly|core dump", re.IGNORECASE
+    ),
+    "hang": re.compile(r"time(?:d)?[ -]?out|deadlock|hang", re.IGNORECASE),
+    "memory": re.compile(r"memory|alloc", re.IGNORECASE),
+    "slow": re.compile(r"time(?:d)?[ -]?out|slow", re.IGNORECASE),
+}
 
 
 class Kind(StrEnum):
@@ -128,6 +154,8 @@ def _kind_of(text: str, raised: Raised | None) -> tuple[Kind, str] | None:
         if match := pattern.search(text):
             return Kind(name), match[0]
     wrong, throws = _WRONG.search(text), _THROWS.search(text)
+    if wrong and not _WRONG_FOR_SURE.search(text) and (throws or (raised and _ends_a_script(raised))):
+        return Kind.EXCEPTION, throws[0] if throws else raised.shown if raised else ""
     if raised and raised.cause.endswith("Warning"):
         return Kind.WARNING, raised.cause
     if wrong and (not throws or not raised or re.search(r"silent", text, re.IGNORECASE)):
@@ -139,15 +167,48 @@ def _kind_of(text: str, raised: Raised | None) -> tuple[Kind, str] | None:
     return None
 
 
-def find_raised(lines: Sequence[tuple[int, str]], code: Sequence[tuple[int, str]]) -> Raised | None:
-    """The exception that the report quotes: a line of its own first, then in a sentence, then in a comment of the code."""
+def _ends_a_script(raised: Raised) -> bool:
+    """Whether it is an exception that says no more than that: neither a warning nor an assertion on values."""
+    return not raised.cause.endswith("Warning") and raised.cause != "AssertionError"
+
+
+def find_raised(
+    lines: Sequence[tuple[int, str]], code: Sequence[tuple[int, str]], *, is_warning: bool = True
+) -> Raised | None:
+    """The exception that the report quotes: a line of its own first, then in a sentence, then in a comment of the code.
+
+    `is_warning`: it may be a warning.
+    """
     by_line = [one for number, line in lines if (one := _on_a_line(line, number))]
+    errors = [one for one in by_line if not one.cause.endswith("Warning")]
+    by_line = by_line if is_warning and (not errors or by_line == errors) else errors
     after = _after_tracebacks(lines, by_line)
     if by_line:
         return (after or by_line)[-1]
     in_text = [one for number, line in lines if (one := _in_a_sentence(line, number))]
     in_comment = list(_in_comments(code))
-    return next(iter([*in_text, *in_comment]), None)
+    found = (one for one in (*in_text, *in_comment) if is_warning or not one.cause.endswith("Warning"))
+    return next(found, None) or _only_named(lines)
+
+
+def _only_named(lines: Sequence[tuple[int, str]]) -> Raised | None:
+    """An exception of which the text only says that it is raised ("raises `ValueError` when …")."""
+    for number, line in lines:
+        if match := _NAMED.search(line[:LONGEST_LINE].replace("`", "")):
+            return Raised((match["type"],), "", number)
+    return None
+
+
+def speaks_of_warnings(title: str, lines: Sequence[tuple[int, str]]) -> bool:
+    """Whether a warning may be what the report is about: one in the description of the environment is not."""
+    if _WARNS.search(title):
+        return True
+    for _, line in lines:
+        if _ENVIRONMENT.search(heading_of(line) or (line if is_form(line) else "")):
+            return False
+        if _WARNS.search(line[:LONGEST_LINE]):
+            return True
+    return False
 
 
 def _after_tracebacks(lines: Sequence[tuple[int, str]], found: Sequence[Raised]) -> list[Raised]:
@@ -209,6 +270,21 @@ def _raised(types: str, message: str, line: int) -> Raised:
         names += [name.strip() for name in re.split(r":\s+", match["types"])]
         message = match["message"]
     return Raised(tuple(names), _ADVICE.sub("", message).strip(), line)
+
+
+def is_the_failure(raised: Raised, kind: Kind) -> bool:
+    """Whether the exception that a report quotes is what it is about; a report of a hang also shows how it was stopped."""
+    pattern = _IN_A_KIND.get(kind.value)
+    return pattern is None or pattern.search(raised.shown) is not None
+
+
+def signal_of(title: str, prose: Sequence[tuple[int, str]]) -> tuple[str, str, int] | None:
+    """(name, signal, line) of the first signal that the report of a crash names; line 0 is the title."""
+    for number, text in [(0, title), *prose]:
+        for pattern, name, signal in _SIGNALS:
+            if pattern.search(text[:LONGEST_LINE]):
+                return name, signal, number
+    return None
 
 
 def match_of(raised: Raised) -> str:

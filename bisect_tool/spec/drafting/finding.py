@@ -19,7 +19,10 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[T]):
-    """`rule` is one of `bisect_tool.spec.drafting.rules`, `why` a phrase for people, `line` counts from 1 in the report."""
+    """`rule` is one of `bisect_tool.spec.drafting.rules`, `why` a phrase for people, `line` counts from 1 in the report.
+
+    Line 0 is the title.
+    """
 
     value: T
     how: How
@@ -30,7 +33,7 @@ class Found(Generic[T]):
     @property
     def told(self) -> str:
         """How and why, in one phrase: `guessed: two releases before 2.13.0 (line 92)`."""
-        place = f" (line {self.line})" if self.line else ""
+        place = f" (line {self.line})" if self.line else " (title)" if self.line == 0 else ""
         return f"{self.how}: {self.why}{place}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import sys
 from collections.abc import Iterator
 
@@ -32,7 +33,30 @@ USUAL_IMPORTS = {
     "click": "import click",
     "nx": "import networkx as nx",
 }
+# What people take for granted when they write about a package whose names they import all at once.
+FROM_SYMPY = frozenset({
+    "Abs", "And", "Derivative", "E", "Eq", "Expr", "Float", "Function", "Heaviside", "I", "Integer", "Integral", "Limit",
+    "Matrix", "Max", "Min", "Mod", "Mul", "Ne", "Not", "Or", "Piecewise", "Poly", "Pow", "Product", "Rational", "Rel", "S",
+    "Sum", "Symbol", "Wild", "acos", "apart", "arg", "asin", "atan", "atan2", "binomial", "cancel", "ceiling", "collect",
+    "conjugate", "cos", "cosh", "cot", "diff", "dsolve", "erf", "exp", "expand", "factor", "factorial", "floor", "gamma",
+    "gcd", "groebner", "im", "init_printing", "integrate", "lambdify", "latex", "lcm", "limit", "linsolve", "ln", "log",
+    "nan", "nonlinsolve", "nsimplify", "nsolve", "oo", "pi", "pprint", "product", "re", "residue", "root", "roots", "series",
+    "sign", "simplify", "sin", "sinh", "solve", "solveset", "sqrt", "srepr", "summation", "symbols", "sympify", "tan", "tanh",
+    "together", "trigsimp", "zoo",
+})  # fmt: skip
+_LETTERS = frozenset("abcdfghjklmnpqrstuvwxyz") | {"alpha", "beta", "theta", "phi", "sigma", "omega", "mu", "tau"}
+_DEVICE_NAMES = ("device", "DEVICE")
 _ALWAYS = {*dir(builtins), "__name__", "__file__", "__doc__", "__builtins__", "reveal_type", "display"}
+
+
+def usual_names(package: str | None, text: str) -> dict[str, str]:
+    """Name → the line that defines it, for all that people leave out in a report about `package` with this text."""
+    names = dict(USUAL_IMPORTS)
+    if package == "sympy":
+        names |= {name: f"from sympy import {name}" for name in sorted(FROM_SYMPY)}
+        names |= {name: f"from sympy.abc import {name}" for name in sorted(_LETTERS)}
+    device = "cuda" if re.search(r"\bcuda\b", text, re.IGNORECASE) else "cpu"
+    return names | {name: f'{name} = "{device}"' for name in _DEVICE_NAMES}
 
 
 def undefined(tree: ast.Module) -> frozenset[str]:

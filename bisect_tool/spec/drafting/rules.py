@@ -4,13 +4,16 @@ from __future__ import annotations
 
 RULES: dict[str, tuple[str, str]] = {
     "code-choice": (
-        "Code between fences, after prompts, indented, or bare among the sentences, that Python's parser takes.",
-        "The repro is the piece with the most points: it imports the package (4), calls `torch.compile` (3), stands under "
-        "words such as `Minimal reproducer` (3), uses words of the title (2), asserts something (1); less 6 under words such "
-        "as `Workaround`, `Expected` or `Versions`, or when it only prints versions. Among equals the first.",
+        "Code between fences, after prompts, indented, in what was typed into a shell, or bare among the sentences, that "
+        "Python's parser takes.",
+        "The repro is the piece with the most points: it imports the package (4), calls `torch.compile` (3), has the code of "
+        "the title (3), stands under words such as `Minimal reproducer` (3), uses words of the title (2), stands right under "
+        "words that say that it fails (2; that it works: less 2), asserts something (1); less 6 under words such as "
+        "`Workaround`, `Expected` or `Versions`, or when it only prints versions. Among equals the first.",
     ),
     "code-imports": (
-        "Names that everybody knows and nothing in the code imports: `torch`, `nn`, `F`, `np`, `os` …",
+        "Names that everybody knows and nothing in the code defines: `torch`, `nn`, `F`, `np`, `os` …, `device`; in reports "
+        "on sympy its functions and single letters, too.",
         "Their imports are put on top.",
     ),
     "code-joined": ("Names that an earlier piece of code defines.", "The earlier piece is put in front."),
@@ -37,7 +40,15 @@ RULES: dict[str, tuple[str, str]] = {
     "channel-release": ("Which builds are named.", "`release`: few builds, which stay; nightlies are the second step."),
     "channel-nightly": ("A nightly that works and one that fails, or words such as `only on nightly`.", "`nightly`."),
     "from-good": ("The newest build that is said to work and is older than all that fail.", "`from`."),
-    "from-two-before": ("A build that fails, and none that works.", "`from`: two minor releases before it."),
+    "from-named": (
+        "Two builds that are only named, and words such as `regression` or `no longer`.",
+        "`from`: the older one.",
+    ),
+    "from-two-before": (
+        "A build that fails, and none that works.",
+        "`from`: two minor releases before it; in the first two of a major version a year before the day of the report, "
+        "if that is known.",
+    ),
     "from-days-before": ("A nightly that fails, and only nightlies do.", "`from`: 60 days before it."),
     "from-a-year-before": (
         "Only the day of a nightly, or the day on which an issue was filed.",
@@ -49,6 +60,7 @@ RULES: dict[str, tuple[str, str]] = {
         "`from`: the one that fails.",
     ),
     "to-bad": ("The newest build that is said to fail.", "`to`: both ends of the range are said to differ then."),
+    "to-named": ("Builds that are only named.", "`to`: the newest of them."),
     "to-good": (
         "A release that fails and a newer one that works, and none before that works.",
         "`to`: the one that works.",
@@ -65,12 +77,16 @@ RULES: dict[str, tuple[str, str]] = {
         "`cuda` is only the name of the place of the tensors.",
         "`[cuda, cpu]`: the name becomes `DEVICE`, which is `$BISECT_DEVICE`; `torch.cuda.synchronize()` waits for GPUs only.",
     ),
-    "python": ("`Python version: 3.12.3`, `Python: 3.11`, `on Python 3.10`.", "`python`, without the third number."),
+    "python": (
+        "`Python version: 3.12.3`, `on Python 3.10`, `3.9.18 (main, …`, `sys.version_info(major=3, minor=8`.",
+        "`python`, without the third number.",
+    ),
     "requires-imports": (
         "Imports that neither Python nor the package bring along.",
         "`requires`, by the name of the distribution; one that is not well known is a guess. `utils` and its like are files "
         "that are missing.",
     ),
+    "requires-one-of": ("keras, and no import of a backend.", "`requires: [tensorflow]`."),
     "hold-torch": ("torch imported beside builds of triton.", "`hold: [torch]`, because torch pins triton."),
     "timeout-hang": (
         "A report of a hang, and a script that compiles nothing.",
@@ -115,8 +131,13 @@ RULES: dict[str, tuple[str, str]] = {
         "The control `one-dim`.",
     ),
     "expected-message": (
-        "The last exception of the first traceback; else one in a sentence; else one in a comment of the code.",
+        "The last exception of the first traceback; else one in a sentence; else one in a comment of the code; else its type "
+        "alone. A warning only in a report of warnings; for a crash, a hang, or too much memory only if it speaks of that.",
         "`failures`: the words of the cause without its wrappers; numbers, addresses, paths and little words may be anything.",
+    ),
+    "expected-signal": (
+        "A crash, and the first words such as `Segmentation fault` or `Aborted`.",
+        "`failures`: the signal.",
     ),
     "expected-check": ("A check that was added.", "`failures`: `wrong-values`."),
     "check-difference": (
@@ -130,6 +151,10 @@ RULES: dict[str, tuple[str, str]] = {
     "check-pair": (
         "Wrong results, and one function that is called plain and compiled in one block.",
         "Results must agree; after `backward()`, the gradients of the arguments.",
+    ),
+    "raise-warning": (
+        "A report of a warning that it quotes.",
+        "A filter on top that makes an exception of this warning, and of no other.",
     ),
     "raise-again": (
         "An exception, and a handler that catches everything and only prints it.",

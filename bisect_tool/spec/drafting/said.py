@@ -16,6 +16,7 @@ from enum import Enum, auto
 from packaging.version import InvalidVersion, Version
 
 from bisect_tool.spec.drafting import version_words as words
+from bisect_tool.spec.drafting.clauses import clauses_of
 from bisect_tool.spec.drafting.report import LONGEST_LINE
 
 
@@ -44,7 +45,7 @@ class Said:
     """What the text says of builds, in the order of the text.
 
     `failing` is the one that the reporter used; `named` are versions with the name of the package before them of which nothing
-    else is said. `only_nightlies` is the line that says that only nightlies fail.
+    else is said. `only_nightlies` is the line that says that only nightlies fail; `changed` says that it once worked.
     """
 
     failing: Mention | None = None
@@ -52,6 +53,7 @@ class Said:
     bad: list[Mention] = field(default_factory=list)
     named: list[Mention] = field(default_factory=list)
     only_nightlies: int | None = None
+    changed: bool = False
 
 
 class _Owner(Enum):
@@ -66,36 +68,28 @@ def read_builds(lines: Sequence[tuple[int, str]], package: str) -> Said:
     """What the lines (number, text) say of builds of `package`."""
     names = names_of(package)
     said = Said()
+    heading = ""
     for number, line in lines:
+        is_fence = re.match(r"\s*(?:```|~~~)", line) is not None
         text = line[:LONGEST_LINE].replace("`", " ").replace("*", " ")
-        said.failing = said.failing or _stated(text, number, names)
+        said.failing = said.failing or _stated(text, number, names) or _under_heading(heading, text, number, names)
+        heading = text if text.strip() and not is_fence else heading
+        said.changed = said.changed or words.NO_LONGER.search(text) is not None
         if said.only_nightlies is None and words.ONLY_NIGHTLY.search(text):
             said.only_nightlies = number
-        if _paired(text, number, names, said):
+        if _paired(text, number, names, said) or _compared(text, number, names, said):
             continue
         is_row = text.lstrip().startswith("|")
-        for clause in [text] if is_row else _clauses(text):
+        for clause in [text] if is_row else clauses_of(text):
             _judge(clause, number, names, said)
     return said
-
-
-def _clauses(text: str) -> list[str]:
-    """The clauses of a line; one that only lists more versions ("…, 2.6 and 2.7") belongs to the one before it."""
-    clauses: list[str] = []
-    for clause in words.CLAUSES.split(text):
-        only_versions = clause and not re.search(r"[^\W\d_]{2}", words.LISTED.sub(" ", words.VERSIONS.sub(" ", clause)))
-        if clauses and only_versions and words.VERSIONS.search(clause):
-            clauses[-1] += f", {clause}"
-        elif clause:
-            clauses.append(clause)
-    return clauses
 
 
 def names_of(package: str) -> tuple[str, ...]:
     """How people call a distribution, in small letters."""
     plain = package.lower()
     more = {"torch": ("pytorch",), "pillow": ("pil",), "scikit-learn": ("sklearn",), "opencv-python": ("cv2", "opencv")}
-    return (plain, plain.replace("-", "_"), *more.get(plain, ()))
+    return (plain, plain.replace("-", "_"), plain.replace("-", " "), *more.get(plain, ()))
 
 
 def _stated(text: str, number: int, names: Sequence[str]) -> Mention | None:
@@ -112,13 +106,26 @@ def _stated(text: str, number: int, names: Sequence[str]) -> Mention | None:
     return _mention(match["version"], number) if is_list else None
 
 
+def _under_heading(heading: str, text: str, number: int, names: Sequence[str]) -> Mention | None:
+    """The first version of a line below a heading such as `NumPy version`: forms ask for it so, without a name."""
+    asked = set(re.findall(r"[a-z][\w-]*", heading.lower()))
+    match = re.match(rf"\s*v?(?P<version>{words.VERSION})(?:\s+(?P<rest>\S.*))?$", text)
+    if match is None or not asked & {"version", "versions"} or len(heading) > 80:
+        return None
+    if not asked <= {*names, *words.OF_A_FORM}:
+        return None
+    is_own = bool(asked & set(names)) or not asked & words.OTHERS_OF_A_FORM
+    is_alone = match["rest"] is None or bool(re.match(rf"{words.VERSION}\s+sys\.version", match["rest"]))
+    return _mention(match["version"], number) if is_own and is_alone else None
+
+
 def _any_of(names: Sequence[str]) -> str:
     return "|".join(map(re.escape, names))
 
 
 def _mention(text: str, line: int) -> Mention | None:
     try:
-        version = Version(text)
+        version = Version(re.sub(r"-(?=cu\d|cpu|rocm)", "+", text))
     except InvalidVersion:
         return None
     return Mention(version, _day(str(version.dev)) if version.is_devrelease else None, text, line)
@@ -132,15 +139,30 @@ def _day(text: str) -> date | None:
 
 
 def _paired(text: str, number: int, names: Sequence[str], said: Said) -> bool:
-    """Whether a line says "from A to B" of an upgrade; A is the last good one then."""
-    match = words.PAIR.search(text) or words.ARROW.search(text)
-    if match is None or words.FIXED.search(text) or not (words.UPGRADE.search(text) or words.BAD.search(text)):
+    """Whether a line says "from A to B" of an upgrade, or "to B from A"; the older one is the last good one then."""
+    match = words.PAIR.search(text) or words.ARROW.search(text) or words.BACKWARDS.search(text)
+    changes = words.UPGRADE.search(text) or words.BAD.search(text) or words.SLOWED.search(text)
+    if match is None or words.FIXED.search(text) or not changes:
         return False
     older, newer = (_mention(match[key], number) for key in ("a", "b"))
     if _owner(text, match.start("a"), names) is _Owner.OTHER or older is None or newer is None:
         return False
+    older, newer = sorted((older, newer), key=lambda one: one.order)
     said.good.append(older)
     said.bad.append(newer)
+    return True
+
+
+def _compared(text: str, number: int, names: Sequence[str], said: Said) -> bool:
+    """Whether a line says "B is slower than A", or "B fails compared to A": A is a good one then."""
+    match = words.THAN.search(text)
+    if match is None or not (words.BAD.search(text) or words.SLOWED.search(text)):
+        return False
+    good = _mention(match["a"], number)
+    if good is None or _owner(text, match.start("a"), names) is _Owner.OTHER:
+        return False
+    said.good.append(good)
+    said.bad += [mention for mention, _ in _mentions(text[: match.start()], number, names)]
     return True
 
 
@@ -149,15 +171,22 @@ def _judge(clause: str, number: int, names: Sequence[str], said: Said) -> None:
     mentions = list(_mentions(clause, number, names))
     is_bad = (words.BAD.search(words.NOT_FAILING.sub(" ", clause)) or words.NOT_WORKING.search(clause)) is not None
     is_good = (words.GOOD.search(words.NOT_WORKING.sub(" ", clause)) or words.NOT_FAILING.search(clause)) is not None
-    if is_good and is_bad and len(mentions) == 2:
-        first_good, first_bad = words.GOOD.search(clause), words.BAD.search(clause)
-        ordered = bool(first_good and first_bad and first_good.start() < first_bad.start())
+    if is_bad and len(mentions) == 2 and (is_good or words.LATTER.search(clause)):
+        ordered = not is_good or _says_good_first(clause)
         said.good.append(mentions[0 if ordered else 1][0])
         said.bad.append(mentions[1 if ordered else 0][0])
     elif is_good != is_bad:
         (said.good if is_good else said.bad).extend(mention for mention, _ in mentions)
+    elif mentions and words.EARLIER.match(clause.partition(mentions[-1][0].text)[2]):
+        said.good.append(mentions[-1][0])  # "in 1.3 and earlier …": of a regression these are the ones without it
     else:
-        said.named += [mention for mention, owner in mentions if owner is _Owner.PACKAGE]
+        is_title = number == 0 and words.SINCE.search(clause) is not None
+        said.named += [mention for mention, owner in mentions if owner is _Owner.PACKAGE or is_title]
+
+
+def _says_good_first(clause: str) -> bool:
+    good, bad = words.GOOD.search(clause), words.BAD.search(clause)
+    return bool(good and bad and good.start() < bad.start())
 
 
 def _mentions(clause: str, number: int, names: Sequence[str]) -> Iterator[tuple[Mention, _Owner]]:

@@ -35,16 +35,35 @@ def span_of(said: Said, opened: date | None) -> Span:
     """
     failing = _failing(said)
     good = _last_good(said, failing)
+    if failing and not failing.is_nightly and failing is not said.failing and failing not in said.bad:
+        return _around_named(said, failing, opened)
     if failing and failing.is_nightly and good and good.is_nightly:
         return _between_nightlies(good, failing)
     if failing and failing.is_nightly and said.only_nightlies and not (good and good.version and not good.is_nightly):
         return _only_nightlies(failing, said.only_nightlies)
     if failing and _is_release(failing):
-        return _around_release(said, failing, good)
+        return _around_release(said, failing, good, opened)
     return Span(_release(failing), _first(failing, good, opened), _after(failing), _advice(failing))
 
 
-def _around_release(said: Said, failing: Mention, good: Mention | None) -> Span:
+def _around_named(said: Said, failing: Mention, opened: date | None) -> Span:
+    """Of builds that are only named the newest fails, and an older one works if the report says that it once did."""
+    good = _last_good(said, failing)
+    older = [one for one in said.named if not one.is_nightly and _is_older(one, failing)]
+    first = _first(failing, good, opened)
+    if good is None and said.changed and older:
+        named = _extreme(older, last=True)
+        assert named
+        why = f"the report names {named.text} and says that it once worked"
+        first = guessed(_short(_version(named)), "from-named", why, named.line)
+    if not _is_release(failing):
+        return Span(_release(failing), first, _after(failing), _advice(failing))
+    why = f"{failing.text} is the newest that the report names"
+    last: Found[str | None] = guessed(_short(_version(failing)), "to-named", why, failing.line)
+    return Span(_release(failing), first, last, "whether it was fixed since: leave `to` out")
+
+
+def _around_release(said: Said, failing: Mention, good: Mention | None, opened: date | None) -> Span:
     bad = [one for one in (failing, *said.bad) if _is_release(one)]
     oldest, newest = min(bad, key=_version), max(bad, key=_version)
     fixed = [one for one in said.good if _is_release(one) and _version(one) > _version(newest)]
@@ -58,7 +77,7 @@ def _around_release(said: Said, failing: Mention, good: Mention | None) -> Span:
             "since when it fails: leave `from` out",
         )
     last: Found[str | None] = found(_short(_version(newest)), "to-bad", f"{newest.text} fails", newest.line)
-    return Span(channel, _first(failing, good, None), last, "whether it was fixed since: leave `to` out")
+    return Span(channel, _first(failing, good, opened), last, "whether it was fixed since: leave `to` out")
 
 
 def _is_release(mention: Mention) -> bool:
@@ -71,7 +90,21 @@ def _version(mention: Mention) -> Version:
 
 def _failing(said: Said) -> Mention | None:
     """The build of the reporter, else the oldest that is said to fail, else the newest that is named."""
-    return said.failing or _extreme(said.bad, last=False) or _extreme(said.named, last=True)
+    stated = None if _is_said_to_work(said) else said.failing
+    return stated or _extreme(said.bad, last=False) or _extreme(said.named, last=True)
+
+
+def _is_said_to_work(said: Said) -> bool:
+    """Whether the build of the reporter is one that the report says to work: others fail that are newer."""
+    stated = said.failing.version if said.failing and not said.failing.is_nightly else None
+    if stated is None:
+        return False
+    good = [one.version for one in said.good if one.version and _base(one.version) >= _base(stated)]
+    return any(other.version and other.version > one for one in good for other in said.bad)
+
+
+def _base(version: Version) -> Version:
+    return Version(version.base_version)
 
 
 def _last_good(said: Said, failing: Mention | None) -> Mention | None:
@@ -132,17 +165,18 @@ def _first(failing: Mention | None, good: Mention | None, opened: date | None) -
         return found(_short(good.version), "from-good", f"{good.text} works", good.line)
     if good and good.day:
         return found(good.day.isoformat(), "from-good", f"{good.text} works", good.line)
-    if failing and failing.version:
-        first = _before(failing.version)
-        return guessed(
-            first, "from-two-before", f"{RELEASES_BEFORE} releases before {failing.text}, which fails", failing.line
-        )
     start = failing.day if failing and failing.day else opened
+    before = _before(failing.version, start) if failing and failing.version else None
+    if failing and before:
+        why = f"{RELEASES_BEFORE} releases before {failing.text}, which fails"
+        return guessed(before, "from-two-before", why, failing.line)
     if start:
         first = (start - timedelta(days=OPEN_DAYS)).isoformat()
-        why = f"{OPEN_DAYS} days before " + ("the nightly that fails" if failing else "the report was filed")
-        return guessed(first, "from-a-year-before", why, failing.line if failing else None)
-    return default(None, "from-walk-back", "no build is named: the search walks back from the newest")
+        is_dated = failing is not None and failing.day is not None
+        why = f"{OPEN_DAYS} days before " + ("the nightly that fails" if is_dated else "the report was filed")
+        return guessed(first, "from-a-year-before", why, failing.line if is_dated and failing else None)
+    known = "no build is known that works" if failing else "no build is named"
+    return default(None, "from-walk-back", f"{known}: the search walks back from the newest")
 
 
 def _advice(failing: Mention | None) -> str:
@@ -171,9 +205,13 @@ def _short(version: Version) -> str:
     )
 
 
-def _before(version: Version) -> str:
-    """The release that comes `RELEASES_BEFORE` minor ones earlier; `from` need not be a build, it moves inwards."""
+def _before(version: Version, day: date | None) -> str | None:
+    """The release that comes `RELEASES_BEFORE` minor ones earlier; `from` need not be a build, it moves inwards.
+
+    Which was the last minor one of the major version before is not known here: None where `day`, on which the version was
+    there, tells more; else the first one of that major version, but not of 0, which may be ancient.
+    """
     minor = version.minor - RELEASES_BEFORE
     if minor >= 0:
         return f"{version.major}.{minor}"
-    return f"{max(version.major - 1, 0)}.0" if version.major else "0.0"
+    return f"{version.major - 1}.0" if day is None and version.major > 1 else None

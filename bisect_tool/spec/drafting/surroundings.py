@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from bisect_tool.spec.drafting.cases import says_it_works
 from bisect_tool.spec.drafting.finding import Found, default, found, guessed
 from bisect_tool.spec.drafting.report import LONGEST_LINE
+from bisect_tool.spec.drafting.sessions import without_prompt
 from bisect_tool.spec.meaning import OURS
 
 # How modules are imported → how their distributions are called, where that differs.
@@ -39,10 +40,13 @@ BROUGHT = {
     "torch": {"torch", "functorch", "torchgen", "triton", "sympy", "networkx", "jinja2", "fsspec", "filelock",
     "typing_extensions", "mpmath", "setuptools", "nvidia"},
     "pandas": {"pandas", "numpy", "dateutil", "pytz", "tzdata", "six"},
+    "liger-kernel": {"liger_kernel", "torch", "triton"},
     "scipy": {"scipy", "numpy"},
     "sympy": {"sympy", "mpmath"},
     "scikit-learn": {"sklearn", "numpy", "scipy", "joblib", "threadpoolctl"},
 }  # fmt: skip
+# What a package needs to run and does not ask for: one of these, the first where the code imports none.
+ONE_OF = {"keras": ("tensorflow", "torch", "jax")}
 # Repositories whose reports are about one package.
 REPOSITORIES = {
     "pytorch/pytorch": "torch", "triton-lang/triton": "triton", "linkedin/liger-kernel": "liger-kernel",
@@ -71,7 +75,16 @@ _PYTHON = re.compile(
     r"v?(?P<version>3\.\d{1,2})(?:\.\d+)?(?![\w.]*\.py)",
     re.IGNORECASE,
 )
-_PYTHON_SAID = re.compile(r"(?:\b(?:on|with|using|under)|[,;.])\s+python\s+(?P<version>3\.\d{1,2})\b", re.IGNORECASE)
+_PYTHON_SAID = re.compile(
+    r"(?:\b(?:on|with|using|under|for)|[,;.])\s+python\s+(?P<version>3\.\d{1,2})\b", re.IGNORECASE
+)
+
+
+# As the interpreter says it of itself: `3.9.18 (main, Sep`, `sys.version_info(major=3, minor=8`, `python : 3.6.2.final.0`.
+_PYTHON_ITSELF = re.compile(
+    r"^\s*(?P<itself>3\.\d{1,2})\.\d+(?:rc\d)?\+? (?:\(|\|)|sys\.version_info\(major=3, minor=(?P<minor>\d{1,2})\b"
+    r"|^python\s*:\s*(?P<listed>3\.\d{1,2})\.\d"
+)
 
 
 def find_package(modules: Sequence[str], repository: str | None, text: str) -> Found[str]:
@@ -129,6 +142,8 @@ def find_requires(modules: Sequence[str], package: str, line: int | None) -> Fou
     brought = BROUGHT.get(package, set()) | {package, package.replace("-", "_"), *find_hold(modules, package).value}
     names = [distribution(module) for module in modules if module not in brought and module not in OWN_FILES]
     needed = tuple(name for name in names if name != package)
+    if (one_of := ONE_OF.get(package)) and not set(one_of) & set(modules):
+        return guessed((*needed, one_of[0]), "requires-one-of", f"{package} needs {' or '.join(one_of)}", line)
     if unknown := [name for name in needed if name.lower() not in WELL_KNOWN]:
         why = (
             f"the code imports them; see that `{unknown[0]}` is the package that is meant, because it will be installed"
@@ -140,12 +155,14 @@ def find_requires(modules: Sequence[str], package: str, line: int | None) -> Fou
 
 
 def find_python(lines: Sequence[tuple[int, str]]) -> Found[str | None]:
-    """The version of Python that the report names."""
-    for pattern in (_PYTHON, _PYTHON_SAID):
+    """The version of Python that the report names; line 0 is the title."""
+    for pattern in (_PYTHON, _PYTHON_ITSELF, _PYTHON_SAID):
         for number, line in lines:
             match = pattern.search(line[:LONGEST_LINE])
             if match:
-                return found(match["version"], "python", f"the report says Python {match['version']}", number)
+                said = match.groupdict()
+                version = f"3.{said['minor']}" if said.get("minor") else next(text for text in said.values() if text)
+                return found(version, "python", f"the report says Python {version}", number)
     return default(None, "python", "not named: the tool's own")
 
 
@@ -160,7 +177,7 @@ def find_environment(lines: Sequence[tuple[int, str]]) -> Found[Mapping[str, str
         # Of several commands the first one that is not said to work: a working one shows how not to see the failure.
         if (
             not has_command
-            and (command := _COMMAND.match(text))
+            and (command := _COMMAND.match(without_prompt(text)))
             and command["variables"]
             and not says_it_works(command["comment"] or "")
         ):
@@ -179,7 +196,7 @@ def command_lines(lines: Sequence[tuple[int, str]]) -> list[tuple[int, tuple[str
     """(line, arguments, comment) of each command line that runs a script with arguments."""
     commands = []
     for number, line in lines:
-        match = _COMMAND.match(line.strip()[:LONGEST_LINE].strip("`"))
+        match = _COMMAND.match(without_prompt(line.strip()[:LONGEST_LINE]).strip("`"))
         words = tuple(match["arguments"].split()) if match else ()
         if match and words and not any(set(word) & set("|&;<>$`") for word in words):
             commands.append((number, words, match["comment"] or ""))

@@ -190,7 +190,8 @@ def main(printed: Printed) -> None:
     """Print the table."""
     specs, fillers = int(os.environ.get("BISECT_BENCH_SPECS", SPECS)), int(os.environ.get("BISECT_BENCH_FILLERS", "1"))
     printed.say(
-        "| store | specs | verdicts known | trials made | wall | CPU | peak memory |\n|---|---|---|---|---|---|---|"
+        "| store | specs | verdicts known | trials made | wall | CPU | of that where it is decided | load | peak memory |\n"
+        "|---|---|---|---|---|---|---|---|---|"
     )
     with opened(specs) as place:
         if fillers > 1:
@@ -211,11 +212,12 @@ def fill(place: Place, fillers: int) -> None:
 
 
 def _measured(printed: Printed, place: Place, what: str, known: int) -> None:
-    began, before = time.monotonic(), _cpu()
+    began, before, own = time.monotonic(), _cpu(), time.process_time()
     counts = place.answer("results", place.members())
-    wall, cpu = time.monotonic() - began, _cpu() - before
+    wall, cpu, own = time.monotonic() - began, _cpu() - before, time.process_time() - own
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    row = (what, counts.specs, known or counts.known, counts.trials, f"{wall:.1f} s", f"{cpu:.1f} s", f"{peak:.0f} MB")
+    times = (f"{wall:.1f} s", f"{cpu:.1f} s", f"{own:.1f} s", f"{os.getloadavg()[0]:.0f}")
+    row = (what, counts.specs, known or counts.known, counts.trials, *times, f"{peak:.0f} MB")
     printed.say(f"| {' | '.join(map(str, row))} |")
     assert counts.exact == counts.specs, counts
 

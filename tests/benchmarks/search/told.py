@@ -18,10 +18,11 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from math import exp, log
 
-from bisect_tool.search.flaky.belief import Belief, Places, Share
+from bisect_tool.search.flaky.belief import Belief, Share
 from bisect_tool.search.flaky.choice import Prices, choices, is_closed
 from bisect_tool.search.flaky.evidence import Evidence, Tally
 from bisect_tool.search.flaky.rates import log_likelihood
+from bisect_tool.search.prior import EVENLY
 from tests.benchmarks.search.outcomes import BUILDS, CHANGES, Run, history
 from tests.search.flaky.searching import FlakySearch
 
@@ -69,7 +70,7 @@ def told(pairs: Sequence[Pair], before: float, after: float, seed: int) -> Run:
         belief = _believe(evidence, pairs)
         if belief.best.chance >= PLACE and is_closed(belief.best.gap):
             return Run(true, belief.best.gap.after, search.ran, search.installs, belief.best.chance)
-        search.serve(choices(belief, Places(None), Prices(), evidence.ready)[0].build)
+        search.serve(choices(belief, EVENLY, Prices(), evidence.ready)[0].build)
 
 
 def _differ(search: FlakySearch, pairs: Sequence[Pair]) -> bool:

@@ -69,7 +69,7 @@ def peers_part(bench: Bench) -> list[Row]:
             rows += _ours(bench, stage, {table.OURS: (*AS_THEY_DO, *WHOLE)})
             rows += [_peer(bench, stage, name) for name in INSTALLERS]
             if setting.name == "equal":
-                rows += _ours(bench, stage, {table.OURS_USUAL: ()})
+                rows += _ours(bench, stage, {table.OURS_THIN: (*AS_THEY_DO, "--thin", "auto"), table.OURS_USUAL: ()})
     return rows
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 OURS = "ours, one trial a build"  # the same work as the others do
 OURS_USUAL = "ours, as it comes"
-OURS_THIN = "ours, thin builds"
+OURS_THIN = "ours, one trial a build, thin builds"
 OURS_SLOTS = "ours, four slots"
 OURS_OFF = "ours, nothing ahead of need"
 OURS_KEPT = "ours, environments kept"
@@ -79,6 +79,7 @@ def targets(rows: Sequence[Row]) -> tuple[Target, ...]:
     return (
         *(_against_pip(rows, setting) for setting in SETTINGS),
         Target("as long: best of the others / ours", 1.6, _best(rows, "equal", OURS)),
+        Target("as long, thin builds: best of the others / ours", 1.6, _best(rows, "equal", OURS_THIN)),
         Target("a quarter: best of the others / ours", 1.0, _best(rows, "quarter", OURS)),
         Target("four times: best of the others / ours", 1.0, _best(rows, "four", OURS)),
         Target("four times, thin builds: best of the others / ours", 2.5, _best(rows, "four", OURS_THIN)),

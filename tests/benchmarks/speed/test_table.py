@@ -30,6 +30,11 @@ def test_the_best_of_the_others_is_the_fastest_without_pip() -> None:
     assert told(ROWS, "as long: best of the others / ours").got == 1.8
 
 
+def test_thin_builds_are_compared_where_a_download_takes_as_long_too() -> None:
+    rows = (*ROWS, row(table.OURS_THIN, 9.0))
+    assert told(rows, "as long, thin builds: best of the others / ours").got == 2.0
+
+
 def test_a_wrong_answer_is_no_time() -> None:
     wrong = (*ROWS[:3], Row("equal", table.UV_STEP, 1.0, is_right=False))
     assert told(wrong, "as long: best of the others / ours").got == 2.0

@@ -1,12 +1,13 @@
-"""What the history saves over a year of builds: installs with weights from the ranking of real commits, and without.
+"""What the history saves over a year of builds: installs with weights from real commits, and without.
 
 ``python -m tests.benchmarks.suspects.year --clones FOLDER`` (clones as `owner+name/repo`).
 
-How it was made. Each mined case (`mined.py`) is ranked once more in a longer range, 600 landings that end before the fix, with
-the clue that it has: the code of a test. That gives the points of the culprit, and those of about a thousand other commits
+How it was made. Each mined case (`mined.py`) is looked at once more in a longer range, 600 landings that end before the fix,
+with the clue that it has: the code of a test. That gives what speaks for the culprit, and for about a thousand other commits
 of the same months that have nothing to do with it: all of them real. A year is then 366 builds of 1, 6, or 60 commits (60 is
-a nightly of torch), each drawn from the points of those others; the culprit comes with one of the builds. Only how commits are
-put together is made up: points of commits that land on one day are presumed to have nothing to do with each other.
+a nightly of torch), each drawn from those others; the culprit comes with one of the builds. Only how commits are
+put together is made up: commits that land on one day are presumed to have nothing to do with each other. What the traits of
+a commit say is learned from the other projects for each case (`learning.py`).
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from statistics import fmean, median
 
 from bisect_tool.history.clone import ClonedSource
 from bisect_tool.history.clues import collect_clues
-from bisect_tool.history.folding import Listed, fold
-from bisect_tool.history.likelihood import likelihoods
+from bisect_tool.history.folding import fold
+from bisect_tool.history.likelihood import Traits, traits_among, weights_of
 from bisect_tool.history.suspects import rank
 from bisect_tool.search.prior import EVEN
 from tests.benchmarks.search.weighted import installs
+from tests.benchmarks.suspects.learning import Labelled, terms_without
 from tests.benchmarks.suspects.mined import CASES, added_to_tests, landing, spine_of
 from tests.benchmarks.suspects.mining import clones
 
@@ -35,89 +37,80 @@ SIZES = (1, 6, 60)  # commits of a build
 
 
 @dataclass(frozen=True, slots=True)
-class Pointed:
-    """Points of the culprit, and of the commits around it. `is_held_out`: not looked at while weights were chosen."""
+class Case:
+    """A labelled range. `is_held_out`: not looked at while the points of `suspects` were chosen."""
 
-    culprit: float
-    others: tuple[float, ...]
+    labelled: Labelled
     is_held_out: bool
 
 
-def pointed_cases(folder: Path) -> Iterator[Pointed]:
+def labelled_cases(folder: Path) -> Iterator[Case]:
+    """The mined cases of those projects that have a clone in `folder`."""
     rows = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
     for name, source in clones(folder):
         own = [row for row in rows if row["repository"] == name]
         spine = spine_of(source) if own else []
         for row in own:
-            yield _pointed(source, spine, row)
+            yield _case(source, spine, row)
 
 
-def _pointed(source: ClonedSource, spine: list[str], row: Mapping[str, str]) -> Pointed:
+def _case(source: ClonedSource, spine: list[str], row: Mapping[str, str]) -> Case:
     landed = landing(source, spine, row["culprit"])
     at = spine.index(landed)
     last = max(at, min(spine.index(landing(source, spine, row["fix"])) - 1, at + LANDINGS // 2))
     commits = source.commits(spine[max(0, min(last - LANDINGS, at - 1))], spine[last]).commits
     listed = fold(commits, source.files([commit.sha for commit in commits]).known)
     right = {commit.sha for commit in source.commits(source.commit(landed).parents[0], landed).commits}
-    ranking = rank(listed, collect_clues(script=added_to_tests(source, row["fix"])))
-    points = {suspect.entry.sha: suspect.points for suspect in ranking.suspects}
-    others = (points.get(entry.sha, 0.0) for entry in listed if _counts(entry) and entry.sha not in right)
+    clues = collect_clues(script=added_to_tests(source, row["fix"]))
+    traits, points = traits_among(listed, clues), {one.entry.sha: one.points for one in rank(listed, clues).suspects}
+    # Of a pull request with several commits the one that the ranking has first stands for all.
+    culprit = max((sha for sha in traits if sha in right), key=lambda sha: points.get(sha, 0.0))
+    others = (own for sha, own in traits.items() if sha not in right)
     is_held_out = "fresh" in row or int(row["culprit"][8:10], 16) % 2 == 1
-    return Pointed(max(points.get(sha, 0.0) for sha in right), tuple(others), is_held_out)
+    return Case(Labelled(row["repository"], (traits[culprit], *others)), is_held_out)
 
 
-def _counts(entry: Listed) -> bool:
-    return entry.stands and not entry.commit.is_merge
-
-
-def year(case: Pointed, size: int, seed: int) -> tuple[int, list[list[float]]]:
-    """(the culprit's build, the points of the commits of each build)."""
+def year(case: Case, terms: Traits, size: int, seed: int) -> tuple[int, tuple[float, ...]]:
+    """(the culprit's build, the weight of each build)."""
     rng = random.Random(seed)
-    builds = [rng.choices(case.others, k=size) for _ in range(BUILDS)]
+    weights = weights_of({str(number): one for number, one in enumerate(case.labelled.traits)}, terms)
+    others = [weight for number, weight in weights.items() if number != "0"]
+    builds = [rng.choices(others, k=size) for _ in range(BUILDS)]
     at = rng.randrange(1, BUILDS)
-    builds[at][0] = case.culprit
-    return at, builds
-
-
-def by_sums(builds: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """Weights as they were before `likelihoods`: points added up."""
-    return tuple(map(sum, builds))
-
-
-def by_likelihood(builds: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    points = {f"{build} {at}": one for build, row in enumerate(builds) for at, one in enumerate(row) if one > 0}
-    likely = likelihoods(points, sum(map(len, builds)))
-    return tuple(sum(likely.get(f"{build} {at}", 0.0) for at in range(len(row))) for build, row in enumerate(builds))
+    builds[at][0] = weights["0"]
+    return at, tuple(map(sum, builds))
 
 
 def bits_left(at: int, weights: Sequence[float]) -> float:
     """How much there is to learn about the place by probes, in bits: the fewest probes on average of any search."""
-    total, places = sum(weights[1:]), len(weights) - 1
-    return -log2(EVEN / places + (1 - EVEN) * weights[at] / total) if total else log2(places)
+    return -log2(EVEN / (len(weights) - 1) + (1 - EVEN) * weights[at] / sum(weights[1:]))
 
 
-def table(cases: Sequence[Pointed]) -> Iterator[str]:
-    yield f"Commits ranked for a case: median {median(len(case.others) for case in cases):.0f}\n"
-    yield "| cases | commits a build | without | points added up | share | likelihoods | share | bits left, of 8.5 |"
-    yield "|---|---|---|---|---|---|---|---|"
+def table(cases: Sequence[Case]) -> Iterator[str]:
+    """The lines of the table."""
+    terms = terms_without([case.labelled for case in cases])
+    yield f"Commits of a case: median {median(len(case.labelled.traits) for case in cases):.0f}\n"
+    yield "| cases | commits a build | without | with | share | bits left, of 8.5 |"
+    yield "|---|---|---|---|---|---|"
     for is_held_out, size in ((held, size) for held in (False, True) for size in SIZES):
         own = [case for case in cases if case.is_held_out is is_held_out]
-        years = [year(case, size, 1000 * draw + number) for number, case in enumerate(own) for draw in range(DRAWS)]
+        years = [
+            year(case, terms[case.labelled.repository], size, 1000 * draw + number)
+            for number, case in enumerate(own)
+            for draw in range(DRAWS)
+        ]
         without = fmean(installs(at, (1.0,) * BUILDS, used=False) for at, _ in years)
-        sums = fmean(installs(at, by_sums(builds), used=True) for at, builds in years)
-        weighed = [(at, by_likelihood(builds)) for at, builds in years]
-        likely = fmean(installs(at, weights, used=True) for at, weights in weighed)
-        left = fmean(bits_left(at, weights) for at, weights in weighed)
+        led = fmean(installs(at, weights, used=True) for at, weights in years)
+        left = fmean(bits_left(at, weights) for at, weights in years)
         name = f"{len(own)} {'held out' if is_held_out else 'looked at'}"
-        saved = f"{sums:.1f} | {sums / without:.2f} | {likely:.1f} | {likely / without:.2f}"
-        yield f"| {name} | {size} | {without:.1f} | {saved} | {left:.1f} |"
+        yield f"| {name} | {size} | {without:.1f} | {led:.1f} | {led / without:.2f} | {left:.1f} |"
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.suspects.year")
     parser.add_argument("--clones", type=Path, required=True)
-    for line in table(list(pointed_cases(parser.parse_args().clones))):
+    for line in table(list(labelled_cases(parser.parse_args().clones))):
         print(line, flush=True)
 
 

@@ -71,9 +71,11 @@ def test_equal_names_in_equal_places_of_two_folders_are_told_apart(tmp_path: Pat
     assert len(set(names)) == 2
 
 
-def test_an_invalid_spec_costs_the_others_nothing(tmp_path: Path) -> None:
-    write(tmp_path, "in/good.yaml", name="good")
+def test_an_invalid_spec_costs_300_good_ones_nothing(tmp_path: Path) -> None:
+    good = [f"good-{number:03}" for number in range(300)]
+    for name in good:
+        write(tmp_path, f"in/{name}.yaml", name=name)
     (tmp_path / "in" / "bad one.yaml").write_text("cases: [")
     members = read_members(find([tmp_path / "in"])[0], channels=["release"], changes={})
-    assert [(m.name, m.read is not None) for m in members] == [("bad-one", False), ("good", True)]
+    assert [(m.name, m.read is not None) for m in members] == [("bad-one", False), *((name, True) for name in good)]
     assert isinstance(members[0].error, SpecError)

@@ -5,17 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from unittest.mock import ANY
+from typing import Any
+from unittest.mock import ANY, Mock
 
-from bisect_tool.errors import MachineFault
+import pytest
+
+from bisect_tool.errors import DiskFull, MachineFault
 from bisect_tool.runs.device import Device
-from bisect_tool.runs.executors import Ended, NoSlotCame, PlaceNews, SlotLost, SlotsJoined
+from bisect_tool.runs.executors import (
+    Ended,
+    NoRoom,
+    NoSlotCame,
+    Opened,
+    PlaceNews,
+    SlotFull,
+    SlotLost,
+    SlotsJoined,
+    SlotsRested,
+)
 from bisect_tool.runs.executors.cluster.nodes import Change, Cluster, Node
-from bisect_tool.runs.executors.ray import RayExecutor
+from bisect_tool.runs.executors.ray import RayExecutor, RayPlace
+from bisect_tool.stopping import Cancelled, Stop
 from tests.rig.scripted_nvml import ScriptedNvml
 from tests.runs.executors.cluster.test_nodes import node
 from tests.runs.test_local_executor import opening
 
+NOTHING = Change((), (), ())
 CPU, GPU = Device("cpu", "cpu"), Device("cuda", "H200", "580.1", (9, 0))
 
 
@@ -83,6 +98,56 @@ def test_a_slot_that_was_retired_is_nothing_to_wait_beside() -> None:
         made._changed(Change((), (), ()))
         (waiting,) = made.arrivals(0)
         assert isinstance(waiting, PlaceNews)
+
+
+class FullNode(RayExecutor):
+    """No node has room."""
+
+    def _open(self, *_words: Any) -> Opened:
+        raise SlotFull("node-1: no space", DiskFull("no space", advice="make room"))
+
+
+def test_a_slot_without_room_is_told_of_when_its_rest_is_over() -> None:
+    now, first = [0.0], node(1)
+    told = ToldCluster("auto", Path("/cache"), lambda: ScriptedNvml(()), [first, node(2)])
+    with closing(FullNode(told, CPU, 2, clock=lambda: now[0])) as made:
+        made.start(0, opening(1))
+        (ended,) = made.arrivals(60)
+        assert isinstance(ended, Ended)
+        assert isinstance(ended.result, SlotFull)
+        assert first.was_full == 1
+        made._changed(NOTHING)
+        assert made.arrivals(0) == []
+        now[0] = 60.0
+        made._changed(NOTHING)
+        assert made.arrivals(0) == [SlotsRested((0,), 60.0)]
+
+
+def test_what_a_node_has_no_room_to_make_ahead_is_made_on_another_one() -> None:
+    first, second = node(1), node(2)
+    first.is_cramped = True
+    with executor([first, second], CPU, 2) as made:
+        asked: list[Node] = []
+
+        def once(where: Node, *_words: Any) -> None:
+            asked.append(where)
+            raise NoRoom
+
+        made._calls = Mock(once=once)
+        for error in (Cancelled, NoRoom):
+            with pytest.raises(error):
+                made.make_ahead(opening(1), 1000, Stop(), lambda _step: None)
+        assert asked == [second]
+
+
+def test_the_reports_say_which_nodes_had_no_room() -> None:
+    first, second = node(1), node(2)
+    first.was_full, second.trials = 2, 5
+    place = RayPlace(Mock(), Cluster("auto", Path("/cache"), lambda: ScriptedNvml(()), [first, second]))
+    assert place.notes() == (
+        "trials ran on a Ray cluster; by node: node-2 (host-2, 10.0.0.2; Linux, 4 CPUs): 5",
+        "no room was left on node-1 (host-1, 10.0.0.1) 2 times: the work went to the other nodes",
+    )
 
 
 def test_the_slot_whose_node_alone_has_the_environment_is_preferred() -> None:

@@ -41,6 +41,7 @@ class FlakySearch:
     choose: Choose = first
     trials: dict[int, tuple[bool, ...]] = field(default_factory=dict)
     untestable: set[int] = field(default_factory=set)
+    weights: tuple[float, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -55,7 +56,7 @@ class FlakySearch:
         return len(self.trials)
 
     def evidence(self) -> Evidence:
-        return Evidence(self.size, dict(self.trials), frozenset(self.untestable), frozenset(self.trials))
+        return Evidence(self.size, dict(self.trials), frozenset(self.untestable), frozenset(self.trials), self.weights)
 
     def study(self) -> Study:
         return study(self.evidence(), self.terms, 0, self.size - 1)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 
 from bisect_tool.search.answer import Answer, Kind, Outcome
+from bisect_tool.search.flaky.evidence import HIDDEN
 from bisect_tool.search.flaky.verdict import Found, NoReliableChange
+from bisect_tool.search.knowledge import Known, Question
+from bisect_tool.search.planner import plan
 from bisect_tool.search.policy import Flakiness, Policy
 from bisect_tool.search.prices import Prices
+from bisect_tool.search.states import Fail, NoVerdict, Pass, Result
 from tests.rig.histories import History, flaky_change, joined, masked, one_change, steady, stepwise
 from tests.search.searching import Search, all_ends, search
 
@@ -89,3 +94,50 @@ def test_a_flaky_case_does_not_disturb_a_steady_one() -> None:
     mine = next(failure for failure in answer.failures if failure.case == "steady")
     assert not mine.studies
     assert (mine.episodes[0].appeared.kind, mine.episodes[0].appeared.after) == (Kind.EXACT, at)
+
+
+def driven(trial: Callable[[int, int], Result], policy: Policy, size: int = 10, most: int = 400) -> dict[int, int]:
+    """How many trials each build of a case was given until the search ended; `trial(build, number)` is what one says."""
+    question, results = Question(size, ("main",)), dict[tuple[str, int], tuple[Result, ...]]()
+    for _ in range(most):
+        probes = plan(question, Known(results, ready=frozenset(build for _, build in results)), policy).probes
+        if not probes:
+            return {build: len(seen) for (_, build), seen in sorted(results.items())}
+        build, count = probes[0].build, max(1, probes[0].trials[0])
+        seen = results.get(("main", build), ())
+        results = {
+            **results,
+            ("main", build): (*seen, *(trial(build, len(seen) + number) for number in range(count))),
+        }
+    raise AssertionError("the search does not end")
+
+
+FAILS, OTHER, NOTHING = Fail(frozenset({"A"})), Fail(frozenset({"B"})), NoVerdict("125")
+
+
+def test_an_end_that_says_nothing_any_more_is_not_run_for_ever() -> None:
+    """The newest build fails once, and can never be judged again."""
+    ran = driven(lambda build, number: Pass() if build < 9 else NOTHING if number else FAILS, AUTO)
+    assert ran[9] <= 1 + 4 + 4
+
+
+@pytest.mark.parametrize("later", [OTHER, NOTHING])
+def test_a_build_inside_that_says_nothing_any_more_is_not_run_for_ever(later: Result) -> None:
+    """From build 5 on it comes and goes; build 5 itself shows it once and never again says anything about it."""
+
+    def trial(build: int, number: int) -> Result:
+        if build == 5:
+            return later if number else FAILS
+        return FAILS if build > 5 and number % 2 == 0 else Pass()
+
+    ran = driven(trial, AUTO)
+    assert ran[5] <= 1 + 2 * HIDDEN + 16
+
+
+def test_an_end_that_comes_and_goes_and_then_says_nothing_is_not_run_for_ever() -> None:
+    def trial(build: int, number: int) -> Result:
+        if build == 9:
+            return (FAILS, Pass())[number] if number < 2 else NOTHING
+        return FAILS if build > 4 and number % 2 == 0 else Pass()
+
+    assert driven(trial, AUTO)[9] <= 2 + 3 * HIDDEN + 16

@@ -128,7 +128,7 @@ def test_another_failure_is_no_pass() -> None:
 
 def test_the_chances_for_the_picture_sum_to_one() -> None:
     found = searched((23, 0.1), (37, 0.9), seed=4)
-    drawn = dict(chances(found.evidence(), found.study()))
+    drawn = dict(chances(found.study()))
     assert list(drawn) == list(range(1, 60))
     belief = found.study().belief
     assert belief is not None
@@ -137,6 +137,46 @@ def test_the_chances_for_the_picture_sum_to_one() -> None:
 
 
 def test_weights_say_where_to_look_first() -> None:
-    weights = tuple(50.0 if build == 50 else 1.0 for build in range(60))
+    weights = tuple(500.0 if build == 50 else 1.0 for build in range(60))
     seen = Evidence(60, {0: (F,) * 5, 59: (T,) * 5}, ready=frozenset({0, 59}), weights=weights)
     assert study(seen, Terms(), 0, 59).works[0].build in {49, 50}
+
+
+def misled(seed: int, at: int, heavy: int, rates: tuple[float, float]) -> FlakySearch:
+    """A change at build `at` of 40, and weights that are sure that it came with build `heavy`."""
+    outcomes = Outcomes(stepped((at, rates[0]), (40 - at, rates[1])), seed)
+    return FlakySearch(outcomes, weights=tuple(float(build == heavy) for build in range(40)))
+
+
+@pytest.mark.parametrize("heavy", [9, 11, 30])
+def test_weights_that_rule_out_the_true_place_do_not_keep_it_from_being_found(heavy: int) -> None:
+    verdict = misled(3, 10, heavy, (0.0, 0.5)).run()
+    assert isinstance(verdict, Found)
+    assert (verdict.before, verdict.after) == (9, 10)
+
+
+def test_weights_make_no_name() -> None:
+    """What is known speaks four times louder for one place than for its neighbour: too little, whatever the history says."""
+    half = (T, F) * 15
+    trials = {0: (F,) * 30, 39: half, 8: (F,) * 30, 9: (F,) * 2, 10: half}
+    weights = tuple(float(build == 10) for build in range(40))
+    plain = study(Evidence(40, trials), Terms(), 0, 39)
+    led = study(Evidence(40, trials, weights=weights), Terms(), 0, 39)
+    assert plain.belief == led.belief
+    assert led.verdict is plain.verdict is None
+    assert {work.build for work in led.works[:1]} == {9}
+
+
+@pytest.mark.parametrize("weights", [(0.0,) * 40, (1.0, *(0.0,) * 39)])
+def test_weights_of_nothing_are_no_weights(weights: tuple[float, ...]) -> None:
+    """A history in which no commit is suspected."""
+    seen = Evidence(40, {0: (F,) * 9, 39: (T,) * 9}, weights=weights)
+    assert study(seen, Terms(), 0, 39) == study(Evidence(40, seen.trials), Terms(), 0, 39)
+
+
+def test_a_right_weight_saves_installs() -> None:
+    led = [misled(seed, 10, 10, (0.0, 0.5)) for seed in range(5)]
+    plain = [FlakySearch(one.outcomes) for one in (misled(seed, 10, 10, (0.0, 0.5)) for seed in range(5))]
+    assert [one.run() for one in led]
+    assert [one.run() for one in plain]
+    assert sum(one.installs for one in led) < 0.7 * sum(one.installs for one in plain)

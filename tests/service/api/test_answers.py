@@ -15,6 +15,7 @@ from bisect_tool.reports.formats import html, markdown
 from bisect_tool.reports.report import Report
 from bisect_tool.service.app import make_app
 from bisect_tool.service.services import Services
+from bisect_tool.store.logs import SharedLogs
 from bisect_tool.store.tables import healths, trials
 from tests.reports import samples
 from tests.rig.answered import answered
@@ -90,7 +91,7 @@ def test_a_badge_runs_nothing() -> None:
     assert {element.tag.rpartition("}")[2] for element in drawn.iter()} == {"svg", "title", "rect", "path", "g", "text"}
 
 
-def keep_trial(services: Services, question: str, folder: str) -> None:
+def keep_trial(services: Services, question: str, folder: str, log: str | None = None) -> None:
     found = services.questions.get(question)
     assert found is not None
     where = {"identity": "sha256:1", "setting": "s", "device": "cpu"}
@@ -98,6 +99,7 @@ def keep_trial(services: Services, question: str, folder: str) -> None:
     more = {
         "observation": OBSERVED,
         "folder": folder,
+        "log": log,
         "command": "python repro.py",
         "finished": "2026-11-01T00:00:00+00:00",
     }
@@ -133,6 +135,48 @@ def test_the_log_of_another_host(services: Services, tmp_path: Path) -> None:
     client = TestClient(make_app(replace(services, settings=settings)), base_url=ADDRESS)
     (trial,) = client.get(f"/api/v1/questions/{question}/trials/main/1.2").json()["trials"]
     assert client.get(trial["log"]).text == "printed elsewhere"
+
+
+def test_a_log_at_an_address_is_shown_like_one_of_this_host(services: Services, tmp_path: Path) -> None:
+    question = answered(services, submission(), samples.exact())
+    logs = f"memory://{tmp_path.name}/logs?key=s3cret"
+    folder = tmp_path / "trials" / "20260101-a"
+    folder.mkdir(parents=True)
+    (folder / "log.txt").write_bytes(b"printed <b>far away</b>")
+    kept = SharedLogs(logs, print).keep(folder)
+    keep_trial(services, question, "trials/20260101-a", log=kept)
+    keep_trial(services, question, "trials/20260101-gone", log=f"memory://{tmp_path.name}/logs/20260101-gone/log.txt")
+    keep_trial(services, question, "trials/20260101-b", log="file:///etc/passwd")
+    client = TestClient(make_app(replace(services, settings=replace(services.settings, logs=logs))), base_url=ADDRESS)
+    page = client.get(f"/q/{question}/trials/main/1.2").text
+    assert page.count("Whole log") == 2
+    assert "file:///etc/passwd (kept where this server does not read)" in page
+    assert "s3cret" not in page
+    own, gone, elsewhere = client.get(f"/api/v1/questions/{question}/trials/main/1.2").json()["trials"]
+    for address in (own["log"], own["log"].removeprefix("/api/v1").replace("questions", "q")):
+        told = client.get(address)
+        assert (told.content, told.headers["content-type"]) == (b"printed <b>far away</b>", "text/plain; charset=utf-8")
+        assert told.headers["x-content-type-options"] == "nosniff"
+    assert elsewhere["log"] == "file:///etc/passwd"
+    assert client.get(f"/q/{question}/logs/{elsewhere['number']}").status_code == 404
+    missing = client.get(f"/q/{question}/logs/{gone['number']}")
+    assert missing.status_code == 404
+    assert "The log of this trial is kept elsewhere, and cannot be read: it is not there any more." in missing.text
+    assert f"memory://{tmp_path.name}/logs/20260101-gone/log.txt" in missing.text
+
+
+def test_a_place_of_logs_that_gives_none(services: Services) -> None:
+    question = answered(services, submission(), samples.exact())
+    keep_trial(services, question, "trials/1", log="nosuch://logs/1/log.txt")
+    settings = replace(services.settings, logs="nosuch://me:s3cret@logs")
+    client = TestClient(make_app(replace(services, settings=settings)), base_url=ADDRESS)
+    page = client.get(f"/q/{question}/logs/1")
+    assert (page.status_code, page.headers["content-type"]) == (502, "text/html; charset=utf-8")
+    assert "cannot be read: reading it failed (ValueError)." in page.text
+    assert "Try again later, or read it there." in page.text
+    assert "s3cret" not in page.text
+    problem = client.get(f"/api/v1/questions/{question}/logs/1").json()
+    assert (problem["status"], problem["where"]) == (502, "nosuch://logs/1/log.txt")
 
 
 def test_a_log_leads_nowhere_else(client: TestClient, services: Services, tmp_path: Path) -> None:

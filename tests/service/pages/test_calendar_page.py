@@ -17,14 +17,28 @@ def page(*listed: Listed, uses: tuple[Use, ...] = (), faults: tuple[Fault, ...] 
 
 
 @pytest.mark.parametrize("text", ["", "2026-13", "1999-01", "2026-1", "2026-01-01", "٢٠٢٦-٠١"])
-def test_a_month_that_is_none_is_this_one(text: str) -> None:
-    assert month_of(text, date(2026, 11, 30)) == Month(2026, 11)
+def test_it_opens_at_the_newest_month_that_has_builds(text: str) -> None:
+    today = date(2026, 11, 30)
+    assert month_of(text, ("2025-12", "2026-03"), today) == MARCH
+    assert month_of(text, (), today) == Month(2026, 11)
+    assert month_of("2026-01", ("2025-12", "2026-03"), today) == Month(2026, 1)
 
 
-def test_months_before_and_after_cross_the_year() -> None:
-    shown = calendar_page(Calendar(NIGHTLY, date(2026, 1, 1), date(2026, 1, 31), ()), [], Month(2026, 1))
-    assert shown.earlier.endswith("month=2025-12")
-    assert shown.later.endswith("month=2026-02")
+def test_one_moves_between_months_that_have_builds() -> None:
+    months = ("2025-11", "2026-03", "2026-08")
+
+    def moves(year: int, month: int) -> tuple[str | None, str | None]:
+        at = Month(year, month)
+        shown = calendar_page(Calendar(NIGHTLY, at.first, at.last, (), months=months), [], at)
+        return shown.earlier, shown.later
+
+    def to(month: str) -> str:
+        return f"/builds?of=torch%2Fnightly&month={month}"
+
+    assert moves(2026, 3) == (to("2025-11"), to("2026-08"))
+    assert moves(2026, 8) == (to("2026-03"), None)
+    assert moves(2025, 11) == (None, to("2026-03"))
+    assert moves(2026, 1) == (to("2025-11"), to("2026-03"))  # which has none itself
 
 
 def test_weeks_begin_on_monday() -> None:

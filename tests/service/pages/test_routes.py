@@ -172,6 +172,7 @@ def test_static_files_are_kept_as_long_as_their_address_lasts(client: TestClient
     assert len(addresses) == 3
     for address in addresses:
         assert "immutable" in client.get(address).headers["cache-control"]
+    assert client.get("/favicon.ico").headers["cache-control"] == "public, max-age=86400"
 
 
 def test_who_has_no_token_is_asked_to_sign_in_and_then_comes_in(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from bisect_tool.spec.drafting.checking import check_values, judges, raise_again
+from bisect_tool.spec.drafting.checking import check_values, judges, raise_again, raise_warning
 from bisect_tool.spec.drafting.edits import applied
 
 CLOSE = "torch.allclose(a, b, atol=0.0001)"
@@ -91,3 +91,24 @@ def test_a_handler_that_only_prints_raises_again(text: str, raises: bool) -> Non
 def test_scripts_that_judge_themselves(text: str) -> None:
     assert judges(ast.parse(text))
     assert not judges(ast.parse("print(1)"))
+
+
+def run(text: str) -> None:
+    exec(compile(text, "report", "exec"), {"__name__": "report"})
+
+
+WARNS = '''"""Says something."""
+from __future__ import annotations
+import warnings
+warnings.warn("old API (x) is\\ngone", stacklevel=1)
+'''
+
+
+def test_the_warning_that_is_quoted_ends_the_script_and_no_other() -> None:
+    tree = ast.parse(WARNS)
+    with pytest.warns(UserWarning, match="old API"):
+        run(WARNS)
+    with pytest.raises(UserWarning, match="old API"):
+        run(applied(WARNS, raise_warning(WARNS, tree, r"API \(x\) is.gone").edits))
+    with pytest.warns(UserWarning, match="old API"):
+        run(applied(WARNS, raise_warning(WARNS, tree, "another").edits))

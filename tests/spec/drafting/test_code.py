@@ -86,6 +86,66 @@ def test_nothing_of_the_code_is_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
+def test_code_in_the_line_of_the_fence() -> None:
+    assert blocks("```from torch import ones\nx = ones(1)\n```")[0] == (
+        1,
+        2,
+        Origin.FENCED,
+        "from torch import ones\nx = ones(1)\n",
+    )
+
+
+def test_a_listing_loses_its_numbers() -> None:
+    text = "```\n  9 import torch\n 10\n 11 if torch:\n 12     torch.ones(1)\n```"
+    assert blocks(text)[0][3] == "import torch\n\nif torch:\n    torch.ones(1)\n"
+
+
+def test_lines_that_begin_with_numbers_are_no_listing() -> None:
+    assert blocks("```\n1 import\n3 of\n4 torch\n```") == []
+
+
+def test_code_before_the_prompts_of_its_fence() -> None:
+    text = "```python\nimport torch\n\nconv = torch.nn.Conv2d(1, 1, 1)\n\nIn [2]: conv(torch.ones(1, 1, 1, 1))\nOut[2]: 1\n```"
+    assert draft_of(text).code.startswith("import torch\n\nconv = torch.nn.Conv2d(1, 1, 1)\n\nconv(torch.ones")
+
+
+def chosen(text: str, title: str = "") -> str:
+    return draft_of(text, title=title).code.rstrip().rsplit("\n", 1)[-1]
+
+
+def test_a_sentence_with_the_word_version_is_no_heading_of_versions() -> None:
+    said = "The latest version of the package seems to have broken something that used to be all right:"
+    assert chosen(f"{said}\n```\nimport torch\ntorch.ones(1)\n```") == "torch.ones(1)"
+
+
+def test_of_two_scripts_the_one_right_under_words_that_say_that_it_fails_wins() -> None:
+    one, other = (f"```\nimport torch\ntorch.{name}(1)\n```" for name in ("ones", "zeros"))
+    assert chosen(f"With these lines all is correct\n{one}\nbut this one crashes\n{other}") == "torch.zeros(1)"
+    assert chosen(f"This one crashes\n{one}\nbut with these lines all is correct\n{other}") == "torch.ones(1)"
+
+
+def test_a_comment_in_the_code_is_no_heading_of_it() -> None:
+    text = "```python\n# The output changes\n>>> import torch\n>>> torch.ones(1)\n```"
+    assert "`Workaround`" not in draft_of(text).source.why
+
+
+def test_of_two_scripts_the_one_with_the_code_of_the_title_wins() -> None:
+    text = "```\nimport torch\ntorch.sum(torch.ones(1))\n```\n\n```\nimport torch\ntorch.sum(1.0 * torch.ones(1))\n```"
+    assert chosen(text, "torch.sum(1.0*torch.ones(1)) is slow") == "torch.sum(1.0 * torch.ones(1))"
+
+
+def test_names_of_sympy_that_a_report_takes_for_granted() -> None:
+    text = "sympy 1.13 is wrong\n```python\nfrom sympy import integrate\nprint(integrate(ln(x), x))\n```"
+    assert draft_of(text).code.split("\n")[:2] == ["from sympy import ln", "from sympy.abc import x"]
+
+
+def test_a_device_that_nothing_defines() -> None:
+    text = "It fails on cuda.\n```python\nimport torch\nx = torch.ones(1, device=device)\nprint(x.sum())\n```"
+    draft = draft_of(text)
+    assert draft.devices.value == ("cuda", "cpu")
+    assert "device = DEVICE\n" in draft.code
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -101,6 +161,11 @@ def test_nothing_of_the_code_is_run(capsys: pytest.CaptureFixture[str]) -> None:
         "x = f(\n" * 1000,
         "```python\nimport torch\n" + "\0" * 100 + "\n```",
         "\ud800\udfff" + CALL,
+        "$ " * 3000,
+        "> > x " * 1000,
+        "```\n" + "a b$ cat x.py\n" * 500,
+        "python -c '" + '\\"' * 3000,
+        "f(" * 3000,
     ],
 )
 def test_hostile_texts_are_refused_or_drafted(text: str) -> None:

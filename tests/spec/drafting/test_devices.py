@@ -28,6 +28,12 @@ def placed(text: str, failure: str = "") -> tuple[tuple[str, ...], str]:
             'x = y.to("cuda"); torch.cuda.synchronize()',
             'x = y.to(DEVICE); DEVICE == "cuda" and torch.cuda.synchronize()',
         ),
+        ("x = y.to('cuda:3'); z = y.to('cuda:3')", "x = y.to(DEVICE); z = y.to(DEVICE)"),
+        (
+            'x = y.to("cuda:3"); torch.cuda.synchronize(3)',
+            'x = y.to(DEVICE); DEVICE == "cuda" and torch.cuda.synchronize(0)',
+        ),
+        ('DEVICE = "cpu"; x = y.to("cuda")', 'DEVICE = "cpu"; x = y.to(BISECT_DEVICE)'),
         ('größe = "ä"; x = y.to("cuda")  # ö', 'größe = "ä"; x = y.to(DEVICE)  # ö'),
     ],
 )
@@ -39,6 +45,8 @@ def test_the_name_of_the_device_becomes_the_one_that_the_tool_chooses(text: str,
     "text",
     [
         'x = y.to("cuda"); s = torch.cuda.Stream()',
+        'x = y.to("cuda:0"); z = y.to("cuda:1")',
+        'from liger_kernel.ops import rms\nx = y.to("cuda")',
         'import triton\nx = y.to("cuda")',
         'f = torch.compile(g, mode="reduce-overhead"); x = y.to("cuda")',
         'for d in ["cpu", "cuda"]: f(d)',

@@ -4,7 +4,16 @@ import re
 
 import pytest
 
-from bisect_tool.spec.drafting.expected import Kind, find_kind, find_raised, match_of, name_of
+from bisect_tool.spec.drafting.expected import (
+    Kind,
+    find_kind,
+    find_raised,
+    is_the_failure,
+    match_of,
+    name_of,
+    signal_of,
+    speaks_of_warnings,
+)
 
 
 def lines(text: str) -> list[tuple[int, str]]:
@@ -86,7 +95,86 @@ def test_names_of_failures_hold_no_numbers() -> None:
         ("New warning from torch.set_float32_matmul_precision", Kind.WARNING),
         ("Wrong gradient of cumprod", Kind.WRONG),
         ("Something about conv", Kind.EXCEPTION),
+        ("Speed difference of backward between releases", Kind.SLOW),
+        ("cumsum took 10 times longer", Kind.SLOW),
+        ("The loss is always 0", Kind.WRONG),
+        ("linregress raises ValueError for nan", Kind.EXCEPTION),
     ],
 )
 def test_the_kind_of_failure(title: str, kind: Kind) -> None:
     assert find_kind(title, [], None)[0] is kind
+
+
+def test_zeros_of_an_input_are_no_wrong_values_where_an_exception_is_quoted() -> None:
+    title = "fit fails for an array of zeros"
+    assert find_kind(title, [], None)[0] is Kind.WRONG
+    assert find_kind(title, [], find_raised(lines("FloatingPointError: invalid value"), []))[0] is Kind.EXCEPTION
+
+
+NUMPY_IS_MISSING = "x.py:17: UserWarning: numpy is not installed"
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "expected"),
+    [
+        ("Linear crashes", f"It crashes.\n## Environment\n{NUMPY_IS_MISSING}", False),
+        ("Linear crashes", f"## SciPy version and system information\n{NUMPY_IS_MISSING}", False),
+        ("New warning of Linear", f"## Environment\n{NUMPY_IS_MISSING}", True),
+        ("Noise of Linear", f"I get\n{NUMPY_IS_MISSING}", True),
+    ],
+)
+def test_whether_a_report_is_about_warnings(title: str, text: str, *, expected: bool) -> None:
+    assert speaks_of_warnings(title, lines(text)) is expected
+
+
+def test_an_exception_goes_before_a_warning_of_the_same_log() -> None:
+    raised = find_raised(lines("UserWarning: old\nValueError: bad shape\nUserWarning: leaked"), [])
+    assert raised is not None
+    assert raised.shown == "ValueError: bad shape"
+
+
+def test_where_no_warning_can_be_the_failure_there_is_none() -> None:
+    assert find_raised(lines("UserWarning: old"), [], is_warning=False) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["BUG: AttributeError for an empty frame", "It raises a `AttributeError` for empty frames"]
+)
+def test_an_exception_without_its_words(text: str) -> None:
+    raised = find_raised(lines(text), [])
+    assert raised is not None
+    assert (name_of(raised), match_of(raised)) == ("attribute-error", "AttributeError")
+
+
+def test_an_exception_that_is_caught_is_none_that_is_raised() -> None:
+    assert find_raised(lines("Wrap it in an AttributeError handler"), []) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "expected"),
+    [
+        (Kind.HANG, "RuntimeError: stopped by hand", False),
+        (Kind.HANG, "TimeoutError: timed out", True),
+        (Kind.CRASH, "RuntimeError: DataLoader worker is killed by signal", True),
+        (Kind.CRASH, "ValueError: x", False),
+        (Kind.MEMORY, "OutOfMemoryError: out of memory", True),
+        (Kind.EXCEPTION, "ValueError: x", True),
+    ],
+)
+def test_what_a_report_of_another_kind_quotes(kind: Kind, said: str, *, expected: bool) -> None:
+    raised = find_raised(lines(said), [])
+    assert raised is not None
+    assert is_the_failure(raised, kind) is expected
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "expected"),
+    [
+        ("conv2d: segfault", "", ("segmentation-fault", "SIGSEGV", 0)),
+        ("conv2d crashes", "double free\nAborted (core dumped)", ("abort", "SIGABRT", 2)),
+        ("conv2d crashes", "Illegal instruction", ("illegal-instruction", "SIGILL", 1)),
+        ("conv2d crashes", "core dumped", None),
+    ],
+)
+def test_the_signal_of_a_crash(title: str, text: str, expected: tuple[str, str, int] | None) -> None:
+    assert signal_of(title, lines(text)) == expected

@@ -20,7 +20,7 @@ from bisect_tool.errors import (
     UvMissing,
 )
 from bisect_tool.runs.device import CUDA, Device
-from bisect_tool.runs.executors import News, SlotLost
+from bisect_tool.runs.executors import News, SlotFull, SlotLost
 from bisect_tool.runs.executors.cluster import connection
 from bisect_tool.runs.executors.cluster.connection import Broken
 from bisect_tool.runs.executors.cluster.nodes import Cluster, Node
@@ -32,7 +32,7 @@ ATTEMPTS = 3  # of a job whose process on a node that lives was killed
 LOOK = 0.2  # seconds between two looks whether a job was called off
 TO_END = 60.0  # seconds for a job to end that was called off, until its process is killed
 # What one node can have and another one not: its slots are lost, and the others go on.
-OF_A_NODE = (CacheBroken, CacheNotWritable, CacheTooNew, DiskFull, MachineFault, PythonMissing, UvMissing)
+OF_A_NODE = (CacheBroken, CacheNotWritable, CacheTooNew, MachineFault, PythonMissing, UvMissing)
 
 _KILLED = (
     "look at the memory of that node (`free -h`, `dmesg`): Ray kills processes when it runs short; then run the same command "
@@ -192,7 +192,12 @@ class Calls:
         raise self._of_the_node(node, error) if isinstance(error, BisectError) else error
 
     def _of_the_node(self, node: Node, error: BisectError) -> Exception:
-        """What may be wrong with one node loses its slot as long as there are others; the last one stops the run."""
+        """What may be wrong with one node loses its slot as long as there are others; the last one stops the run.
+
+        Where there is no room now there may be some later, and whoever has all slots in view decides.
+        """
+        if isinstance(error, DiskFull):
+            return SlotFull(f"{node.label}: {error.what}", error)
         if isinstance(error, OF_A_NODE) and self.has_others(node):
             return SlotLost(f"{node.label}: {error.what}")
         return error

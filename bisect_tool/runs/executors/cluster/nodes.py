@@ -30,7 +30,8 @@ ADMISSIONS = 3  # of one node, whose keeper ended each time
 class Node:
     """One node with its keeper. `ready` are the digests of the environments that it has, as far as is known.
 
-    `gone` says why it can do nothing more; empty as long as it can. `trials` have run on it.
+    `gone` says why it can do nothing more; empty as long as it can. `trials` have run on it. `was_full` so many times;
+    `is_cramped`: it has no room for what is made ahead of need.
     """
 
     name: str
@@ -42,6 +43,8 @@ class Node:
     ready: set[str]
     gone: str = ""
     trials: int = 0
+    was_full: int = 0
+    is_cramped: bool = False
 
     @property
     def label(self) -> str:

@@ -15,7 +15,8 @@ import bisect_tool
 from bisect_tool import errors
 from bisect_tool.builds.build import Installation, Layer
 from bisect_tool.environments.environment import BuildUnusable, Environment, EnvironmentKey
-from bisect_tool.errors import BisectError, MachineFault, SettingError
+from bisect_tool.environments.room import FULL
+from bisect_tool.errors import BisectError, DiskFull, MachineFault, SettingError
 from bisect_tool.runs.executors import NoRoom, SlotLost
 from bisect_tool.runs.gpus import Gpu
 from bisect_tool.stopping import Cancelled
@@ -133,6 +134,8 @@ def failed(error: BaseException, host: str) -> Failed:
     """What was raised on `host`, as it travels. What nobody foresaw is a fault of the machine."""
     if type(error).__name__ in _PLAIN:
         return Failed(type(error).__name__, str(error), is_of_host=getattr(error, "is_of_host", False))
+    if isinstance(error, OSError) and error.errno in FULL:
+        return Failed(DiskFull.__name__, f"no space is left on a disk: {error}", f"the node {host}", "make room there")
     if isinstance(error, BisectError):
         where = f"{error.where} on {host}" if error.where else f"the node {host}"
         return Failed(type(error).__name__, error.what, where, error.advice)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any
 
 from bisect_tool.builds.build import Installation
 from bisect_tool.environments import room
+from bisect_tool.environments.cache_folder import disk_full
 from bisect_tool.environments.environment import BuildUnusable, Environments
 from bisect_tool.errors import MachineFault
 from bisect_tool.runs.executors import GpuNews, News, NoRoom, SlotLost
@@ -32,10 +34,14 @@ from bisect_tool.runs.executors.cluster.parcels import (
 from bisect_tool.runs.executors.local import NICENESS, beside, has_room
 from bisect_tool.runs.gpus import GpuLost, Nvml
 from bisect_tool.stopping import Stop
+from bisect_tool.trials.failure import MachineAtFault
+from bisect_tool.trials.judge import judge
 from bisect_tool.trials.leftovers import remove_folder
+from bisect_tool.trials.observation import Observation
 from bisect_tool.trials.trial import TrialOrder, run_trial
 
 Files = tuple[tuple[str, bytes], ...]
+LEAST = 50_000_000  # bytes of a disk: what has less is full
 
 
 class _Unknown(Exception):
@@ -150,10 +156,18 @@ def _run(desk: Desk, order: TrialOrder, programs: Path, name: str, stop: Stop) -
             finished = run_trial(order, programs=programs, folder=folder, environ=environ, stop=stop)
             if card is not None:
                 finished = beside(finished, card.watch.end())
-            return RanThere(finished.observation, finished.command, packed(folder, without=("repro",)))
+            ran = RanThere(finished.observation, finished.command, packed(folder, without=("repro",)))
         finally:
             remove_folder(folder)
             note.unlink(missing_ok=True)
+    if is_spoilt(ran.observation, shutil.disk_usage(home().cache.root).free):
+        raise disk_full(home().cache.root)
+    return ran
+
+
+def is_spoilt(observation: Observation, free: int) -> bool:
+    """Whether the machine spoiled a trial, and no room is left although everything of the trial is gone; `free` in bytes."""
+    return free < LEAST and isinstance(judge(observation, ()), MachineAtFault)
 
 
 @contextmanager

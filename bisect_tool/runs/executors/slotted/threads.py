@@ -1,15 +1,16 @@
-"""One thread for each slot, whose work is to wait; and one for what is made ahead of need."""
+"""One thread for each slot, whose work is to wait; and some for what is made ahead of need."""
 
 from __future__ import annotations
 
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
-from bisect_tool.environments.environment import Step
+from bisect_tool.environments.environment import Checking, Step
 from bisect_tool.runs.executors import (
     AheadEnded,
     AheadTold,
@@ -42,11 +43,18 @@ class _Ahead:
 
     orders: SimpleQueue[OpenEnvironment | None] = field(default_factory=SimpleQueue)
     stops: dict[str, tuple[Stop, int | None]] = field(default_factory=dict)
-    thread: threading.Thread | None = None
+    wire: threading.Lock = field(default_factory=threading.Lock)
+    threads: list[threading.Thread] = field(default_factory=list)
 
 
 class SlotThreads(ABC):
-    """All of an executor but the work itself: `do` and `make_ahead`, which are called in threads. `clock` gives seconds."""
+    """All of an executor but the work itself: `do` and `make_ahead`, which are called in threads. `clock` gives seconds.
+
+    Ahead of need one environment is fetched at a time. With more than one of the `makers` the next is fetched while the one
+    before is proven, which needs no network.
+    """
+
+    makers = 1
 
     def __init__(self, names: Sequence[str] = (), clock: Callable[[], float] = time.monotonic) -> None:
         self._workers = [_Worker(name) for name in names]
@@ -63,7 +71,7 @@ class SlotThreads(ABC):
         """Make an environment ahead of need. Raises what `AheadEnded` may carry."""
 
     def begin_ahead(self) -> None:  # noqa: B027  there need be nothing
-        """Called once, in the thread that makes environments ahead."""
+        """Called once in each of the threads that make environments ahead."""
 
     @property
     def slots(self) -> Sequence[str]:
@@ -100,9 +108,13 @@ class SlotThreads(ABC):
     def prepare(self, job: OpenEnvironment, size: int | None) -> None:
         """Make an environment ahead of need, in the background."""
         ahead = self._ahead
-        if ahead.thread is None:
-            ahead.thread = threading.Thread(target=self._work_ahead, name="ahead of need", daemon=True)
-            ahead.thread.start()
+        if not ahead.threads:
+            ahead.threads += [
+                threading.Thread(target=self._work_ahead, name=f"ahead of need {number}", daemon=True)
+                for number in range(self.makers)
+            ]
+            for thread in ahead.threads:
+                thread.start()
         ahead.stops[job.key.digest] = (Stop(), size)
         ahead.orders.put(job)
 
@@ -118,9 +130,10 @@ class SlotThreads(ABC):
             worker.jobs.put(None)
         for stop, _ in list(self._ahead.stops.values()):
             stop.set()
-        self._ahead.orders.put(None)
+        for _ in self._ahead.threads:
+            self._ahead.orders.put(None)
         deadline = self._clock() + PATIENCE
-        for thread in (self._ahead.thread, *(worker.thread for worker in self._workers)):
+        for thread in (*self._ahead.threads, *(worker.thread for worker in self._workers)):
             if thread is not None:
                 thread.join(max(0.0, deadline - self._clock()))
 
@@ -142,17 +155,38 @@ class SlotThreads(ABC):
 
     def _work_ahead(self) -> None:
         self.begin_ahead()
-        while (job := self._ahead.orders.get()) is not None:
-            digest, started = job.key.digest, self._clock()
-            error: BaseException | None = None
-            stop, size = self._ahead.stops[digest]
-            try:
-                stop.check()
-                self.make_ahead(job, size, stop, self._teller_ahead(digest))
-            except BaseException as raised:  # noqa: BLE001  likewise
-                error = raised
-            ended = self._clock()
-            self._arrivals.put(AheadEnded(digest, error, ended - started, ended))
+        while True:
+            # Orders are taken by whoever has the wire, so that they are fetched in their order.
+            with self._at_the_wire() as leave:
+                job = self._ahead.orders.get()
+                if job is None:
+                    return
+                self._make_one_ahead(job, leave)
 
-    def _teller_ahead(self, digest: str) -> Callable[[Step], None]:
-        return lambda step: self._arrivals.put(AheadTold(digest, step, self._clock()))
+    @contextmanager
+    def _at_the_wire(self) -> Iterator[Callable[[], None]]:
+        """Hold the wire against other environments that are made ahead, at most until what it gives is called."""
+        held = ExitStack()
+        held.enter_context(self._ahead.wire)
+        with held:
+            yield held.close
+
+    def _make_one_ahead(self, job: OpenEnvironment, leave: Callable[[], None]) -> None:
+        digest, started = job.key.digest, self._clock()
+        error: BaseException | None = None
+        stop, size = self._ahead.stops[digest]
+        try:
+            stop.check()
+            self.make_ahead(job, size, stop, self._teller_ahead(digest, leave))
+        except BaseException as raised:  # noqa: BLE001  likewise
+            error = raised
+        ended = self._clock()
+        self._arrivals.put(AheadEnded(digest, error, ended - started, ended))
+
+    def _teller_ahead(self, digest: str, leave: Callable[[], None]) -> Callable[[Step], None]:
+        def tell(step: Step) -> None:
+            if isinstance(step, Checking):  # all of it is here
+                leave()
+            self._arrivals.put(AheadTold(digest, step, self._clock()))
+
+        return tell

@@ -2,6 +2,7 @@
 "use strict";
 
 const PAUSE = 400; // milliseconds between two looks
+const REFUSED_PAUSE = 5000; // the same while no stream says when there is something new
 
 function replaceLive(place, text) {
   const fresh = new DOMParser().parseFromString(text, "text/html");
@@ -27,6 +28,7 @@ function focusPath(place) {
 function follow(place) {
   let wanted = false;
   let busy = false;
+  let polling = 0;
   async function look() {
     if (busy) { wanted = true; return; }
     busy = true;
@@ -42,6 +44,10 @@ function follow(place) {
   const source = new EventSource(place.dataset.events);
   source.onopen = look;
   source.onmessage = look;
+  source.onerror = () => {
+    // Refused for good, because there are too many streams or the server stops: it is looked now and then instead.
+    if (source.readyState === EventSource.CLOSED && !polling) polling = setInterval(look, REFUSED_PAUSE);
+  };
   addEventListener("pagehide", () => source.close());
 }
 
