@@ -120,7 +120,7 @@ def test_a_node_without_room_gives_its_work_to_the_others(far: Place, cluster: R
     assert ends(answer) == [("exact", "1.6", "1.7", "open", "1.11", None)]
     words = r"slot (node-\d) slot \d has no room and is tried again later, its work goes to the others: \1 \("
     assert (told := re.search(words, ran.err)), ran.err  # nodes of one machine come in any order
-    assert any(note.startswith(f"no room was left on {told[1]} (") for note in answer["range"]["notes"])
+    assert any(note.startswith(f"no room was left on {told[1]} (") for note in answer["advice"])
     assert full.environments() == []
 
 
