@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -25,6 +24,7 @@ from bisect_tool.trials.leftovers import remove_folder
 from bisect_tool.trials.limits import Limits, read_limits
 from bisect_tool.trials.observation import Check, Observation, Raised
 from bisect_tool.trials.process import Ended, Walls, run_process, walls_of
+from bisect_tool.trials.temporary import held_folder
 from bisect_tool.trials.warm import Unserved, WarmServers
 from bisect_tool.trials.warm_room import Room
 from bisect_tool.trials.warming import TooCold, warmth_of
@@ -206,8 +206,8 @@ def temporary_folder(own: Path) -> Iterator[Path]:
     if len(os.fsencode(own / "tmp")) <= LONGEST_TEMPORARY:
         yield own / "tmp"
         return
-    with tempfile.TemporaryDirectory(prefix="bisect-", ignore_cleanup_errors=True) as outside:
-        yield Path(outside)
+    with held_folder() as outside:
+        yield outside
 
 
 def _keep(folder: Path, order: TrialOrder, observation: Observation) -> None:

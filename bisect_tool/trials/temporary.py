@@ -1,0 +1,55 @@
+"""Temporary folders outside of a cache, which go with whoever made them, by whatever end.
+
+Such a folder is held by a ``flock`` lock, which the kernel releases when its process dies. Whoever makes the next one removes
+those that nobody holds any more; after SIGKILL nobody else can.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+PREFIX = "bisect-trial-"
+SETTLED = 60.0  # seconds: a younger folder may have been made and not be held yet
+
+
+@contextmanager
+def held_folder() -> Iterator[Path]:
+    """A new folder with a short name, removed at the end. Raises `OSError` when there can be none."""
+    _remove_abandoned()
+    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as made:
+        holding = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with suppress(OSError):  # a file system without locks: the folder is nobody's to remove
+                fcntl.flock(holding, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield Path(made)
+        finally:
+            os.close(holding)
+
+
+def _remove_abandoned() -> None:
+    now = time.time()
+    with suppress(OSError), os.scandir(tempfile.gettempdir()) as found:
+        for entry in found:
+            if entry.name.startswith(PREFIX):
+                _remove_if_abandoned(entry, now)
+
+
+def _remove_if_abandoned(entry: os.DirEntry[str], now: float) -> None:
+    """Not what another user has made, what is no folder, or what somebody holds. What cannot be removed stays."""
+    with suppress(OSError):
+        facts = entry.stat(follow_symlinks=False)
+        if facts.st_uid != os.getuid() or now - facts.st_mtime < SETTLED:
+            return
+        folder = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(entry.path)
+        finally:
+            os.close(folder)
