@@ -8,29 +8,50 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+
+from bisect_tool.trials.leftovers import remove_folder
 
 PREFIX = "bisect-trial-"
 SETTLED = 60.0  # seconds: a younger folder may have been made and not be held yet
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A folder that is held, and the open file that holds it."""
+
+    path: Path
+    holding: int
+
+    def remove(self) -> None:
+        """Remove the folder, which a trial could write, and hold it no more; once."""
+        remove_folder(self.path)
+        os.close(self.holding)
+
+
+def hold_folder() -> Held:
+    """A new folder with a short name. Raises `OSError` when there can be none."""
+    _remove_abandoned()
+    made = tempfile.mkdtemp(prefix=PREFIX)
+    holding = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+    with suppress(OSError):  # a file system without locks: the folder is nobody's to remove
+        fcntl.flock(holding, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return Held(Path(made), holding)
+
+
 @contextmanager
 def held_folder() -> Iterator[Path]:
     """A new folder with a short name, removed at the end. Raises `OSError` when there can be none."""
-    _remove_abandoned()
-    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as made:
-        holding = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            with suppress(OSError):  # a file system without locks: the folder is nobody's to remove
-                fcntl.flock(holding, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield Path(made)
-        finally:
-            os.close(holding)
+    held = hold_folder()
+    try:
+        yield held.path
+    finally:
+        held.remove()
 
 
 def _remove_abandoned() -> None:
@@ -50,6 +71,6 @@ def _remove_if_abandoned(entry: os.DirEntry[str], now: float) -> None:
         folder = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(entry.path)
+            remove_folder(Path(entry.path))
         finally:
             os.close(folder)

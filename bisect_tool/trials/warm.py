@@ -16,7 +16,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -31,6 +30,7 @@ from bisect_tool.stopping import Cancelled, Stop
 from bisect_tool.trials.leftovers import empty_folder, remove_folder
 from bisect_tool.trials.limits import Limits
 from bisect_tool.trials.process import SUPERVISOR, Ended, Ends, Walls, end_process, run_process
+from bisect_tool.trials.temporary import Held, hold_folder
 from bisect_tool.trials.warm_room import Room
 from bisect_tool.trials.warming import OWN_VARIABLES, Warmth, shared_variables
 
@@ -51,20 +51,24 @@ class Unserved(Exception):
 class _Server:
     """One server at work, with what it reported; `served` are the cases that it has run.
 
-    `places` is its folder for caches and temporary files. Every trial of it has the same paths there, because modules keep
+    `held` is its folder for caches and temporary files, `places`. Every trial of it has the same paths there, because modules keep
     such paths while they are imported; so it runs one trial at a time, and each finds what the imports left and no more.
     `walls` is the sandbox that it runs in, and `stay` where trials lie meanwhile, if there is one.
     """
 
     process: subprocess.Popen[bytes]
     control: socket.socket
-    places: Path
+    held: Held
     walls: Walls | None = None
     stay: Path | None = None
     loaded: frozenset[str] = frozenset()
     served: set[str] = field(default_factory=set)
     is_busy: bool = False
     is_dead: bool = False
+
+    @property
+    def places(self) -> Path:
+        return self.held.path
 
     def keep_places(self) -> None:
         """Remember what the imports left."""
@@ -88,7 +92,7 @@ class _Server:
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         end_process(self.process)
-        remove_folder(self.places)
+        self.held.remove()
         if self.stay is not None:
             remove_folder(self.stay)
 
@@ -236,7 +240,8 @@ class WarmServers:
     def _launch(self, modules: Sequence[str], common: Mapping[str, str], room: Room | None) -> _Server:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # With a short name, because sockets of the trials may lie there.
-        places = Path(tempfile.mkdtemp(prefix="bisect-warm-"))
+        held = hold_folder()
+        places = held.path
         for name in (*CACHES.values(), WORK):
             (places / NOW / name).mkdir(parents=True)
         plan = {
@@ -268,7 +273,7 @@ class WarmServers:
             )
         except OSError as error:
             ours.close()
-            remove_folder(places)
+            held.remove()
             raise Unserved(f"no process can be started: {error.strerror}") from error
         finally:
             theirs.close()
@@ -276,7 +281,7 @@ class WarmServers:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
-        return _Server(process, ours, places, walls, stay)
+        return _Server(process, ours, held, walls, stay)
 
     def _drop(self, server: _Server) -> None:
         """Take a server that did something wrong out of use; trials that others run in it end, and start fresh."""

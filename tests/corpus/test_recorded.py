@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -111,5 +112,5 @@ def test_a_spec_that_was_changed_since_is_to_be_run_again(tmp_path: Path) -> Non
 
 def test_no_place_of_a_machine_is_recorded() -> None:
     for name in CORPUS:
-        text = (FOLDER / f"{name}.json").read_text()
-        assert [word for word in ("/tmp/", "/root/", "/home/") if word in text] == [], name
+        text = (FOLDER / f"{name}.json").read_text().replace("\\n", "\n")
+        assert re.search(r"(?<!\w)/(?:tmp|root|home)/", text) is None, name

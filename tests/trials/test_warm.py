@@ -118,9 +118,9 @@ class Bench:
         return self._settled(fresh), self._settled(forked)
 
     def _settled(self, seen: Observation) -> Observation:
-        own = r"/\d\d/|/bisect-warm-\w+/now/tmp|/bisect-\w{8}|ballast-\w{8}|0x[0-9a-f]{8,}|repeated \d{3}"
+        own = r"/\d\d/|/bisect-trial-\w+/now/tmp|/bisect-trial-\w{8}|ballast-\w{8}|0x[0-9a-f]{8,}|repeated \d{3}"
         here = re.compile(re.escape(str(self.folder)) + own)
-        seen = replace(seen, output=re.sub(r"/tmp/bisect-warm-\w+/now/(?!tmp)", "run/", seen.output))
+        seen = replace(seen, output=re.sub(r"/tmp/bisect-trial-\w+/now/(?!tmp)", "run/", seen.output))
         chain = tuple(
             replace(one, frames=tuple((here.sub("", file), name) for file, name in one.frames)) for one in seen.chain
         )
