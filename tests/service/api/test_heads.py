@@ -15,7 +15,7 @@ from starlette.types import Message
 from bisect_tool.service.app import make_app
 from bisect_tool.service.heads import HeadAsGet
 from bisect_tool.service.log_lines import set_up_log
-from bisect_tool.service.pages import router as pages
+from bisect_tool.service.pages.router import router as pages
 from bisect_tool.service.services import Services
 from tests.rig.opened_services import ADDRESS
 from tests.service.pages.test_routes import answered
@@ -35,7 +35,7 @@ def addresses(client: TestClient) -> set[str]:
 def _of_pages(routes: Sequence[BaseRoute]) -> Iterator[str]:
     for route in routes:
         if isinstance(route, APIRoute):
-            yield from [route.path] if "GET" in route.methods else []
+            yield from [route.path] if "GET" in (route.methods or ()) else []
         else:
             yield from _of_pages(route.original_router.routes)  # type: ignore[attr-defined]
 
@@ -43,7 +43,8 @@ def _of_pages(routes: Sequence[BaseRoute]) -> Iterator[str]:
 def test_every_address_that_has_get_has_head(client: TestClient, services: Services) -> None:
     question = answered(services, "exact")
     values = {"{question}": question.id, "{case}": "inductor", "{build:path}": "2.12.0", "{build}": "2.12.0",
-              "{form}": "md", "{name}": "style.css", "{number}": "1", "{trial}": "1", "{run}": "0" * 32}  # fmt: skip
+              "{form}": "md", "{format}": "md", "{name}": "style.css", "{number}": "1", "{trial}": "1",
+              "{run}": "0" * 32}  # fmt: skip
     paths = addresses(client) - {STREAM}
     assert {"/", "/healthz", "/metrics", "/openapi.json", "/favicon.ico"} < paths
     assert any(path.endswith("/badge.svg") for path in paths)
@@ -59,7 +60,7 @@ def test_every_address_that_has_get_has_head(client: TestClient, services: Servi
 
 
 def kept(headers: Any) -> dict[str, str]:
-    """Without what changes from one request to the next; that there is a length is kept, how long is not: of metrics it grows."""
+    """Without what changes from one request to the next; of a length it is kept that there is one, since metrics grow."""
     told = {name: value for name, value in headers.items() if name not in CHANGING}
     return told | ({"content-length": "some"} if "content-length" in told else {})
 
