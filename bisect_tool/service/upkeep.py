@@ -123,7 +123,7 @@ def _at_work(question: ColumnElement[str], since: ColumnElement[float]) -> Colum
     return select(jobs.c.id).where(jobs.c.question == question, is_recent).exists()
 
 
-def _last_old(found: Iterable[Row[Any]]) -> int | None:
+def _last_old(found: Iterable[Row[int, bool]]) -> int | None:
     """The last id of the old ones, which come first."""
     old = [row[0] for row in takewhile(lambda row: row[1], found)]
-    return int(old[-1]) if old else None
+    return old[-1] if old else None
