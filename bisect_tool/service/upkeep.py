@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, delete, select, update
 
 from bisect_tool.service.asking import AskedState
 from bisect_tool.service.posts import PostKind, PostState
@@ -106,7 +106,7 @@ class Upkeep:
         old = self.database.now() - self.keep
         part = select(job_events.c.id, (job_events.c.at < old).label("is_old")).where(job_events.c.id > self._seen)
         found = connection.execute(part.order_by(job_events.c.id).limit(self.rows)).all()
-        last = _last_old([(int(row.id), bool(row.is_old)) for row in found])
+        last = _last_old(found)
         if last is None:
             return 0
         busy = select(jobs.c.id).where(jobs.c.question == job_events.c.question, jobs.c.ended.is_(None)).exists()
@@ -123,7 +123,7 @@ def _at_work(question: ColumnElement[str], since: ColumnElement[float]) -> Colum
     return select(jobs.c.id).where(jobs.c.question == question, is_recent).exists()
 
 
-def _last_old(found: Iterable[tuple[int, bool]]) -> int | None:
+def _last_old(found: Iterable[Row[int, bool]]) -> int | None:
     """The last id of the old ones, which come first."""
-    old = [number for number, _ in takewhile(lambda row: row[1], found)]
+    old = [row[0] for row in takewhile(lambda row: row[1], found)]
     return old[-1] if old else None

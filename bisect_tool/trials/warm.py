@@ -51,8 +51,8 @@ class Unserved(Exception):
 class _Server:
     """One server at work, with what it reported; `served` are the cases that it has run.
 
-    `held` is its folder for caches and temporary files, `places`. Every trial of it has the same paths there, because modules keep
-    such paths while they are imported; so it runs one trial at a time, and each finds what the imports left and no more.
+    `held` is its folder for caches and temporary files, `places`. Every trial of it has the same paths there, because modules
+    keep such paths while they are imported; so it runs one trial at a time, and each finds what the imports left and no more.
     `walls` is the sandbox that it runs in, and `stay` where trials lie meanwhile, if there is one.
     """
 

@@ -14,7 +14,7 @@ from bisect_tool.service.question import Asker, Purpose
 from bisect_tool.service.receiving import keep
 from bisect_tool.service.talk_settings import GitHubSettings, TalkSettings, Target
 from bisect_tool.service.telling import Teller
-from bisect_tool.service.upkeep import DAY, EVERY, Upkeep
+from bisect_tool.service.upkeep import DAY, EVERY, ROWS, TRANSACTIONS, Upkeep
 from bisect_tool.store.address import StoreAddress
 from bisect_tool.store.service_tables import asked, deliveries, job_events, posts, told
 from tests.rig.answers import answer
@@ -29,8 +29,8 @@ def at(address: StoreAddress) -> Iterator[Scene]:
         yield made
 
 
-def upkeep(at: Scene, **bounds: Any) -> Upkeep:
-    return Upkeep(at.database, KEEP, lambda: at.hand.at, **bounds)
+def upkeep(at: Scene, rows: int = ROWS, transactions: int = TRANSACTIONS) -> Upkeep:
+    return Upkeep(at.database, KEEP, lambda: at.hand.at, rows, transactions)
 
 
 def clean(at: Scene) -> str:

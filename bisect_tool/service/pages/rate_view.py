@@ -16,6 +16,7 @@ from bisect_tool.reports.sentences import plural
 from bisect_tool.reports.study_stand import SideRate, StudyStand
 
 MOST_TEXT = 300
+MOST_FACT = 1500  # characters: six builds may be named, and their names may be long
 LIKELY = 0.95  # chance of the range that is named
 ENDS = "Both ends are run in turn until it is clear whether the failure shows there at different rates."
 
@@ -89,12 +90,12 @@ def _rate(side: SideRate) -> Rate:
 
 def _facts(study: RateStudy) -> Iterator[tuple[str, str]]:
     for label, text in lines_of(study):
-        yield label, one_line(clean(text), MOST_TEXT)
+        yield label, one_line(clean(text), MOST_FACT)
     if study.verdict != "unfinished" or not study.chances:
         return
     if (within := likely_range(study)) is not None:
         before, after = within
-        yield "most likely", one_line(clean(f"after {before}, with {after} at the latest ({share(LIKELY)})"), MOST_TEXT)
+        yield "most likely", one_line(clean(f"after {before}, with {after} at the latest ({share(LIKELY)})"), MOST_FACT)
     nothing = 1 - sum(one.chance for one in study.chances)
     if nothing >= LEAST_SHOWN:
         yield "no change", share(nothing)

@@ -30,7 +30,7 @@ def test_nothing_is_left_of_what_has_its_verdict() -> None:
 
 
 def test_never_more_than_the_budget_leaves() -> None:
-    ends = {0: (F,) * 20, 59: (T, F) * 10}
+    ends: dict[int, tuple[bool, ...]] = {0: (F,) * 20, 59: (T, F) * 10}
     whole, short = left(ends), left(ends, Terms(most_trials=43))
     assert whole is not None
     assert short is not None
