@@ -30,13 +30,14 @@ class Tally:
 class Evidence:
     """Builds 0 to `size` - 1; whether each trial of a build showed the failure, in the order in which they ran.
 
-    `untestable` are the builds that say nothing about the failure; they have no trials. `ready` are the builds whose
-    environment is here. `weights` are those of the question: they say where to look, and no verdict rests on them.
+    `untestable` are the builds that say nothing about the failure; they have no trials. `silent` are those that said something
+    once and are not worth a further trial: what they said counts. `ready` are the builds whose environment is here. `weights` are those of the question: they say where to look, and no verdict rests on them.
     """
 
     size: int
     trials: Mapping[int, tuple[bool, ...]] = field(default_factory=dict)
     untestable: frozenset[int] = frozenset()
+    silent: frozenset[int] = field(default=frozenset(), kw_only=True)
     ready: frozenset[int] = frozenset()
     weights: tuple[float, ...] | None = None
 
@@ -77,15 +78,18 @@ def evidence_of(question: Question, known: Known, case: str, failure: str) -> Ev
 
     A build that was run and says nothing about it is untestable: it could not be judged, or another failure hides this one
     there. Since the other may come and go too, it has to hide this one `HIDDEN` times, and as often again for each trial that
-    told something: so no build is run for ever in vain.
+    told something: so no build is run for ever in vain. What such a build told before is kept: a failure that was seen was there.
     """
     seen = results_by_case(known)
     blocked = blocked_builds(question, known, seen)
     ran = {build: results for build, results in seen.get(case, {}).items() if results and build not in blocked}
     told = {build: showing(results, failure) for build, results in ran.items()}
     silent = {build for build, results in ran.items() if _is_silent(results, len(told[build]))}
-    usable = {build: trials for build, trials in told.items() if trials and build not in silent}
-    return Evidence(question.size, usable, frozenset(blocked).union(silent), known.ready, question.weights)
+    usable = {build: trials for build, trials in told.items() if trials}
+    untestable = frozenset(blocked).union(silent - usable.keys())
+    return Evidence(
+        question.size, usable, untestable, known.ready, question.weights, silent=frozenset(silent & usable.keys())
+    )
 
 
 def _is_silent(results: Sequence[Result], usable: int) -> bool:

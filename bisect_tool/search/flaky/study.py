@@ -5,6 +5,7 @@
 2. One change of rate is presumed between the ends, and believed in where the trials put it (`belief`). The next build is
    the one that says most about it for each second (`choice`).
 3. Once a place has the confidence that is asked for, it is the verdict. Weights of a history take part in 2, never in 3.
+   Where an end has no more to say before 1 is clear, or no build has before there is a place, it ends without a name.
 4. On both sides of a place that was found, and inside a range whose ends are alike, the trials so far are asked whether
    they hint at a further change. If they do, that part is studied in the same way, with a test of its own: a hint never
    makes a name. Without a hint one change of rate is presumed.
@@ -66,7 +67,7 @@ def study(evidence: Evidence, terms: Terms, low: int, high: int) -> Study:
         case Finding.ALIKE:
             sides = (rate_of(evidence.tally(low)), rate_of(evidence.tally(high)))
             return Study(low, high, (), NoReliableChange(low, high, *sides, ends.strength), ends)
-        case Finding.OPEN if trials >= terms.most_trials:
+        case Finding.OPEN if trials >= terms.most_trials or evidence.silent & {low, high}:
             rates = (rate_of(evidence.tally(low)), rate_of(evidence.tally(high)))
             return Study(low, high, (), NotConverged(low, high, 0.0, *rates, is_settled=False), ends)
         case Finding.OPEN:
@@ -103,8 +104,12 @@ def _works(evidence: Evidence, terms: Terms, belief: Belief, low: int, high: int
     if prior is not EVENLY:
         led = believe(evidence, low, high, prior)
         if led.best.chance < terms.place or not is_closed(led.best.gap):
-            return choices(led, prior, terms.prices, evidence.ready)
-    return choices(belief, EVENLY, terms.prices, evidence.ready)
+            return _worth_it(choices(led, prior, terms.prices, evidence.ready), evidence)
+    return _worth_it(choices(belief, EVENLY, terms.prices, evidence.ready), evidence)
+
+
+def _worth_it(works: list[Work], evidence: Evidence) -> list[Work]:
+    return [work for work in works if work.build not in evidence.silent]
 
 
 def _found(evidence: Evidence, best: Share, low: int, high: int) -> Found:
