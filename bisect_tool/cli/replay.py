@@ -85,7 +85,7 @@ def _checked(run: StoredRun, lines: list[str], *, quiet: bool) -> int:
 def _replay(run: StoredRun, lines: list[str], *, quiet: bool) -> int:
     from bisect_tool import __version__
     from bisect_tool.search.explaining import sentences
-    from bisect_tool.search.record import replayed
+    from bisect_tool.search.record import FORMAT, replayed
 
     opening = json.loads(lines[0])
     different = []
@@ -101,5 +101,7 @@ def _replay(run: StoredRun, lines: list[str], *, quiet: bool) -> int:
         click.echo(f"{run.spec}: all {total} decisions are the same")
         return 0
     whose = "" if version == __version__ else f" (they were made by version {version}, this is {__version__})"
+    if opening["format"] < FORMAT:
+        whose += "; since then decisions with weights, and on builds that say nothing any more, are made otherwise"
     click.echo(f"{run.spec}: {len(different)} of {total} decisions differ, the first is number {different[0]}{whose}")
     return 1

@@ -12,6 +12,7 @@ Arguments: the folder of the packages, the store, and the folders of packages in
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import importlib.util
 import marshal
@@ -19,9 +20,11 @@ import os
 import struct
 import sys
 import warnings
+from contextlib import suppress
 from typing import Iterable, Iterator
 
 ENDING = ".%s.pyc" % sys.implementation.cache_tag
+FULL = (errno.ENOSPC, errno.EDQUOT)
 MOST = 20000  # entries of the store, some 350 MB
 
 
@@ -64,7 +67,7 @@ def fill(site: str, store: str, name: str) -> None:
 
 def code_of(source: bytes, path: str, store: str) -> bytes:
     """The code of a source, from the store where it is; empty when it is to be left out."""
-    digest = hashlib.sha256(source).hexdigest()
+    digest = hashlib.sha256(importlib.util.MAGIC_NUMBER + source).hexdigest()
     entry = os.path.join(store, digest[:2], digest[2:])
     try:
         with open(entry, "rb") as file:
@@ -74,28 +77,37 @@ def code_of(source: bytes, path: str, store: str) -> bytes:
     except OSError:
         pass
     code = compiled(source, path)
+    if code is None:
+        return b""
     put(entry, hashlib.sha256(code).digest() + code, 0o644)
     return code
 
 
-def compiled(source: bytes, path: str) -> bytes:
-    """The code as Python's own loader makes it; empty when compiling warns or fails."""
+def compiled(source: bytes, path: str) -> bytes | None:
+    """The code as Python's own loader makes it; empty when compiling warns or fails, None when it may do so here alone."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
             code = compile(source, path, "exec", dont_inherit=True)
-        except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+            return b"" if said else marshal.dumps(code)
+        except (RecursionError, MemoryError):
+            return None
+        except (SyntaxError, ValueError, OverflowError):
             return b""
-    return b"" if said else marshal.dumps(code)
 
 
 def put(path: str, content: bytes, mode: int) -> None:
     """Write a file whole or not at all."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    part = "%s.%d" % (path, os.getpid())
-    with open(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
-        file.write(content)
-    os.replace(part, path)
+    part = "%s.%s" % (path, os.urandom(6).hex())
+    try:
+        with open(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
+            file.write(content)
+        os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(part)
+        raise
 
 
 def make_room(store: str) -> None:
@@ -112,8 +124,10 @@ def main(site: str, store: str, others: Iterable[str]) -> None:
     for name in sorted({name for other in others for name in compiled_in(other)}):
         try:
             fill(site, store, name)
-        except FileNotFoundError:
-            continue  # not a file of this build
+        except OSError as error:
+            if error.errno in FULL:
+                break
+            # No file of this build, or something else has its place: its import says what there is to say.
     make_room(store)
 
 

@@ -176,6 +176,8 @@ class Loop:
         if self.ahead.is_busy:
             self._stop_ahead()
             self._resting.went_well()  # what it took is free
+            if not self._resting.slots:
+                return True  # they have rested long enough meanwhile
         self._roused(self._resting.rouse_earlier())
         return True
 
@@ -407,9 +409,8 @@ class Loop:
             self.ledger.stretches += work.end(arrival.at)
             if isinstance(result, BaseException):
                 self.ahead.allowance.came_to_nothing(work.fetched + work.broken_off)
-        if isinstance(result, Opened | RanTrial):
-            self._resting.went_well()
         if isinstance(result, RanTrial):
+            self._resting.went_well()
             self.ledger.ran(result.finished.observation.duration, arrival.at)
             self._has_news = True
         if isinstance(result, DiskFull) and isinstance(job, OpenEnvironment):

@@ -10,7 +10,7 @@ from bisect_tool.runs.executors import SlotFull
 
 @dataclass(slots=True)
 class Resting:
-    """The `slots` that rest. Time is counted in jobs of the run that went well: each may have left room behind."""
+    """The `slots` that rest. Time is counted in trials of the run that ended: each may have left room behind."""
 
     _since: dict[int, tuple[int, SlotFull]] = field(default_factory=dict)
     _went_well: int = 0
@@ -25,7 +25,7 @@ class Resting:
         self._since[slot] = (self._went_well, why)
 
     def went_well(self) -> None:
-        """An environment was opened, or a trial has ended."""
+        """A trial has ended. That an environment was opened says nothing: one that was here takes no room, its trials do."""
         self._went_well += 1
 
     def rouse(self, slots: Iterable[int]) -> list[int]:

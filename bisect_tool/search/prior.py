@@ -78,7 +78,7 @@ def prior_from(weights: tuple[float, ...] | None) -> Prior:
     return EVENLY if weights is None else _weighted(weights)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)  # questions with weights of their own; a megabyte each with 10,000 builds
 def _weighted(weights: tuple[float, ...]) -> Prior:
     total = sum(weights[1:])
     if not 0 <= total < float("inf") or min(weights, default=0.0) < 0:

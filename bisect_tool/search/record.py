@@ -167,7 +167,9 @@ def _under_way(entry: Sequence[Any]) -> tuple[int, Probe]:
 
 def _askings(line: Mapping[str, Any]) -> list[Asking]:
     if line.get("format") not in READABLE:
-        raise ValueError(f"a record of format {line.get('format')}, this version reads {FORMAT}")
+        raise ValueError(
+            f"a record of format {line.get('format')}, this version reads {' and '.join(map(str, READABLE))}"
+        )
     return [_asking(entry) for entry in line["questions"]]
 
 

@@ -85,7 +85,9 @@ class _Server:
         return lambda: None  # it ends when our ends of its pipes are closed; the server and its supervisor see to it
 
     def close(self) -> None:
-        """End the server and whatever descends from it."""
+        """End the server and whatever descends from it; once."""
+        if self.is_dead:
+            return
         self.is_dead = True
         self.control.close()
         assert self.process.stdin is not None
@@ -238,49 +240,40 @@ class WarmServers:
             raise Unserved(f"{MOST_SERVERS} processes with the modules are busy")
 
     def _launch(self, modules: Sequence[str], common: Mapping[str, str], room: Room | None) -> _Server:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # With a short name, because sockets of the trials may lie there.
-        held = hold_folder()
-        places = held.path
-        for name in (*CACHES.values(), WORK):
-            (places / NOW / name).mkdir(parents=True)
-        plan = {
-            "modules": list(modules),
-            "supervisor": str(SUPERVISOR),
-            "scratch": sorted(OWN_VARIABLES),
-            "is_walled": room is not None,
-        }
-        order: dict[str, object] = {
-            "command": [str(self.programs / "python"), str(SERVER), str(theirs.fileno()), json.dumps(plan)],
-            "environ": _placed(common, places),
-            "folder": str(places / NOW / WORK),
-        }
-        walls, stay, first = None, None, [sys.executable]
-        if room is not None:
-            stay = room.stay(self.programs.parent.parent / "scratch")
-            walls = room.walls(places / NOW, stay)
-            order |= walls.as_order()
-            first = [*walls.words, walls.interpreter]
-        try:
-            process = subprocess.Popen(
-                [*first, "-I", "-S", str(SUPERVISOR)],
-                env=None if walls is None else {},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
-        except OSError as error:
-            ours.close()
-            held.remove()
-            raise Unserved(f"no process can be started: {error.strerror}") from error
-        finally:
-            theirs.close()
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(order).encode() + b"\n")
-            process.stdin.flush()
+        with contextlib.ExitStack() as undone:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            undone.callback(ours.close)
+            with theirs:
+                # With a short name, because sockets of the trials may lie there.
+                held = hold_folder()
+                undone.callback(held.remove)
+                places = held.path
+                for name in (*CACHES.values(), WORK):
+                    (places / NOW / name).mkdir(parents=True)
+                walls, stay, first = None, None, [sys.executable]
+                if room is not None:
+                    stay = room.stay(self.programs.parent.parent / "scratch")
+                    undone.callback(remove_folder, stay)
+                    walls = room.walls(places / NOW, stay)
+                    first = [*walls.words, walls.interpreter]
+                channel = theirs.fileno()
+                process = _supervised(first, theirs, is_walled=walls is not None)
+            plan = {
+                "modules": list(modules),
+                "supervisor": str(SUPERVISOR),
+                "scratch": sorted(OWN_VARIABLES),
+                "is_walled": room is not None,
+            }
+            order: dict[str, object] = {
+                "command": [str(self.programs / "python"), str(SERVER), str(channel), json.dumps(plan)],
+                "environ": _placed(common, places),
+                "folder": str(places / NOW / WORK),
+            } | ({} if walls is None else walls.as_order())
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(json.dumps(order).encode() + b"\n")
+                process.stdin.flush()
+            undone.pop_all()
         return _Server(process, ours, held, walls, stay)
 
     def _drop(self, server: _Server) -> None:
@@ -300,6 +293,22 @@ def _common(variables: Mapping[str, str], own: Path) -> dict[str, str]:
 
 def _is_own(name: str, value: str, own: Path) -> bool:
     return name == "TMPDIR" or (name in CACHES and Path(value).is_relative_to(own))
+
+
+def _supervised(first: Sequence[str], theirs: socket.socket, *, is_walled: bool) -> subprocess.Popen[bytes]:
+    """The supervisor of a new server, which waits for its order. Raises `Unserved`."""
+    try:
+        return subprocess.Popen(
+            [*first, "-I", "-S", str(SUPERVISOR)],
+            env={} if is_walled else None,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise Unserved(f"no process can be started: {error.strerror}") from error
 
 
 def _placed(common: Mapping[str, str], places: Path) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,18 @@ from sqlalchemy import delete
 from bisect_tool.environments.environment import Checking
 from bisect_tool.errors import DiskFull, MachineFault
 from bisect_tool.reports import events
-from bisect_tool.runs.executors import AheadTold, Arrival, Ended, Job, OpenEnvironment, RunTrial, Told
+from bisect_tool.runs.executors import (
+    AheadTold,
+    Arrival,
+    Ended,
+    Job,
+    OpenEnvironment,
+    Result,
+    RunTrial,
+    SlotFull,
+    SlotsRested,
+    Told,
+)
 from bisect_tool.runs.judging import as_values
 from bisect_tool.runs.session import Session
 from bisect_tool.search.record import replayed
@@ -357,3 +368,48 @@ def test_of_forks_that_several_runs_have_left_one_counts(results: Results) -> No
         )
         session.take(case, 3, trial)
     assert [(seen.folder, seen.warm) for seen in session.seen[case, 3]] == [("t0", True), ("t2", False)]
+
+
+class FullWhenRun(ScriptedExecutor):
+    """Environments are here and can be opened; from the third trial on there is no room to run one."""
+
+    spoilt = 0
+
+    def _run(self, slot: int, job: RunTrial) -> Result | BaseException:
+        if len(self.ran) < 2:
+            return super()._run(slot, job)
+        self.spoilt += 1
+        assert self.spoilt < 100, "for ever"
+        return SlotFull(f"node-{slot} is full", DiskFull("no space is left", advice="make room"))
+
+
+@pytest.mark.parametrize("slots", [2, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_environments_that_open_where_no_trial_has_room_are_no_progress(
+    results: Results, slots: int, seed: int
+) -> None:
+    made = run(results, [ONE], slots, seed)
+    made.executor = executor = FullWhenRun(made.executor.history, slots, random.Random(seed))
+    with pytest.raises(DiskFull, match="no space is left"):
+        made.go()
+    assert executor.spoilt <= 3 * slots
+
+
+class RestsEndMeanwhile(ScriptedExecutor):
+    """Calling off what is made ahead takes longer than every slot rests."""
+
+    def arrivals(self, timeout: float | None = None) -> list[Arrival]:
+        if self.resting and not self.pending and timeout != 0:
+            slots, self.resting = tuple(self.resting), {}
+            return [SlotsRested(slots, self.clock)]
+        return super().arrivals(timeout)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("slots", [1, 2])
+def test_slots_may_have_rested_while_what_is_made_ahead_is_called_off(results: Results, slots: int, seed: int) -> None:
+    made = run(results, [ONE], slots, seed, ahead=2)
+    full = {slot: {3} for slot in range(slots)}
+    made.executor = RestsEndMeanwhile(made.executor.history, slots, random.Random(seed), full=full, rest=1000)
+    with suppress(DiskFull):  # rightly, where nothing went well between
+        made.go()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bisect_tool.trials.temporary import PREFIX, SETTLED, held_folder
+from bisect_tool.trials.temporary import PREFIX, SETTLED, held_folder, own_prefix
 
 
 @pytest.fixture(autouse=True)
@@ -41,11 +41,12 @@ def test_it_is_there_and_then_it_is_gone(place: Path) -> None:
 
 
 def test_what_nobody_holds_is_removed_and_nothing_else(place: Path) -> None:
-    gone = abandoned(place, f"{PREFIX}gone")
+    gone = abandoned(place, f"{own_prefix()}gone")
     others = abandoned(place, "bisect-of-somebody")
-    young = place / f"{PREFIX}young"
+    elsewhere = abandoned(place, f"{PREFIX}000000-of-another-host")
+    young = place / f"{own_prefix()}young"
     young.mkdir()
-    link = place / f"{PREFIX}link"
+    link = place / f"{own_prefix()}link"
     link.symlink_to(others)
     aged(link)
     with held_folder() as held:
@@ -55,6 +56,7 @@ def test_what_nobody_holds_is_removed_and_nothing_else(place: Path) -> None:
     assert not gone.exists()
     assert (others / "left" / "file").read_text() == "x"
     assert young.is_dir()
+    assert elsewhere.is_dir()
     assert link.is_symlink()
 
 

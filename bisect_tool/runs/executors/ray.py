@@ -171,7 +171,8 @@ class RayExecutor(SlotThreads):
             node.was_full += 1
             self._rests.begin(slot, self._clock())
             raise
-        self._rests.went_well(slot)
+        if isinstance(job, RunTrial):
+            self._rests.went_well(slot)  # an environment that was here is opened without room
         return result
 
     def _open(self, node: Node, job: OpenEnvironment, stop: Stop, tell: Callable[[News], None]) -> Opened:

@@ -31,7 +31,8 @@ class Evidence:
     """Builds 0 to `size` - 1; whether each trial of a build showed the failure, in the order in which they ran.
 
     `untestable` are the builds that say nothing about the failure; they have no trials. `silent` are those that said something
-    once and are not worth a further trial: what they said counts. `ready` are the builds whose environment is here. `weights` are those of the question: they say where to look, and no verdict rests on them.
+    once and are not worth a further trial: what they said counts. `ready` are the builds whose environment is here. `weights`
+    are those of the question: they say where to look, and no verdict rests on them.
     """
 
     size: int
@@ -78,7 +79,7 @@ def evidence_of(question: Question, known: Known, case: str, failure: str) -> Ev
 
     A build that was run and says nothing about it is untestable: it could not be judged, or another failure hides this one
     there. Since the other may come and go too, it has to hide this one `HIDDEN` times, and as often again for each trial that
-    told something: so no build is run for ever in vain. What such a build told before is kept: a failure that was seen was there.
+    told something: so no build is run for ever in vain. What such a build told before counts: a failure that was seen is real.
     """
     seen = results_by_case(known)
     blocked = blocked_builds(question, known, seen)

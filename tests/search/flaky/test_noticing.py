@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from bisect_tool.search.answer import Answer, Kind, Outcome
+from bisect_tool.search.answer import Answer, Kind, Outcome, answer
 from bisect_tool.search.flaky.evidence import HIDDEN
-from bisect_tool.search.flaky.verdict import Found, NoReliableChange
+from bisect_tool.search.flaky.verdict import Found, NoReliableChange, NotConverged
 from bisect_tool.search.knowledge import Known, Question
 from bisect_tool.search.planner import plan
 from bisect_tool.search.policy import Flakiness, Policy
