@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import marshal
 import os
 import py_compile
@@ -196,3 +197,28 @@ def test_a_small_wheel_is_not_worth_it(bench: Bench) -> None:
         made = bench.make(bench.key(bench.build(version=version)))
         subprocess.run([made.programs / "python", "-c", "import toy"], check=True, env={})
     assert not bench.cache.compiled.exists()
+
+
+def test_a_file_where_the_other_build_has_a_folder_ends_nothing(place: Place) -> None:
+    after = place.put("z.py", CODE)
+    place.put("a/inside.py", CODE).unlink()
+    (place.newer / "a").rmdir()
+    (place.newer / "a").write_text("no folder here")
+    place.fill()
+    assert compiled(after).is_file()
+
+
+def test_a_full_disk_ends_it_and_leaves_no_part(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = place.put("a.py", CODE), place.put("b.py", CODE)
+    tried: list[str] = []
+
+    def full(_part: str, path: str) -> None:
+        tried.append(path)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    place.fill()
+    assert len(tried) == 1
+    assert not compiled(first).exists()
+    assert not compiled(second).exists()
+    assert [one for one in place.store.rglob("*") if one.is_file()] == []
