@@ -12,7 +12,7 @@ from bisect_tool.spec.drafting.code import Repro
 from bisect_tool.spec.drafting.devices import Placed, place
 from bisect_tool.spec.drafting.edits import Edit, Offsets, applied, shown_changes
 from bisect_tool.spec.drafting.evidence import Evidence
-from bisect_tool.spec.drafting.expected import Kind, match_of
+from bisect_tool.spec.drafting.expected import Kind, short_match_of
 from bisect_tool.spec.drafting.finding import Found, How, found, guessed
 from bisect_tool.spec.drafting.spoken import Spoken
 
@@ -143,5 +143,5 @@ def _checked(evidence: Evidence, repro: Repro) -> tuple[checking.Checked | None,
         checked = checking.check_values(repro.text, repro.tree)
         return checked, () if checked else (needs_assertion(repro.tree),)
     if kind is Kind.WARNING and raised and raised.message and raised.cause.endswith("Warning"):
-        return checking.raise_warning(repro.text, repro.tree, match_of(raised)), ()
+        return checking.raise_warning(repro.text, repro.tree, short_match_of(raised)), ()
     return None, of_kind(kind)
