@@ -21,7 +21,7 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _ADVICE = re.compile(
-    r"\s+(?:Set TORCH\w+|You can suppress|The above exception|While executing|from user code|Found from|target:|"
+    r"(?<!\s)\s+(?:Set TORCH\w+|You can suppress|The above exception|While executing|from user code|Found from|target:|"
     r"If you are certain|Compile with `TORCH_USE|Please (?:file|report)).*$",
     re.IGNORECASE,
 )
