@@ -51,7 +51,7 @@ _STATEMENT = re.compile(
     r"match)\b.{0,1000}:\s*(?:#.*)?$"
     r"|(?:if|for|while|with|try|else|except|finally)\b.{0,400}:\s*\S"
     r"|return\b|raise\b|assert\b|del\b|pass\b|break\b|continue\b|global\b|nonlocal\b|yield\b|await\b"
-    r"|[\w.\[\]\"'(), *]{1,200}?(?:\s*:\s*[\w.\[\], |]{1,80})?\s*(?:[-+*/@&|^%]|//|\*\*|<<|>>)?=(?!=)"
+    r"|[\w.\[\]\"'(), *]{1,200}?(?:(?<!\s)\s*:\s*[\w.\[\],|][\w.\[\], |]{0,79})?(?<!\s)\s*(?:[-+*/@&|^%]|//|\*\*|<<|>>)?=(?!=)"
     r"|[\w.]{1,100}(?:\[.{0,200}\])?\s*\(|[)\]}]|\"\"\"|'''|\(|\[|\{|f?\"|f?'"
 )
 _DIFF = re.compile(r"^(?:\+(?!\+\+)|-(?!--)| |@@|diff |index |\+\+\+|---|$)")

@@ -12,6 +12,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bisect_tool.spec.drafting.edits import Edit, Offsets
 from bisect_tool.spec.drafting.pairs import Pair, eager_and_compiled, last_name, statements
@@ -81,14 +82,13 @@ def check_values(text: str, tree: ast.Module) -> Checked | None:
     """The checks for a report of wrong results; None when no rule is certain."""
     if not _imports_torch(tree):
         return None
+    offsets = Offsets(text)
     for rule, why, pairs in (
         ("check-difference", "the difference that the script prints must be small", list(_printed_differences(tree))),
         ("check-comparison", "the comparison that the script prints must hold", list(_printed_comparisons(tree))),
         ("check-pair", "what is compiled must agree with what is not", list(eager_and_compiled(tree))),
     ):
-        if pairs:
-            offsets = Offsets(text)
-            edits = tuple(_added(text, offsets, pair) for pair in pairs)
+        if edits := tuple(edit for pair in pairs if (edit := _added(text, offsets, pair))):
             return Checked(edits, rule, why, "wrong values: ")
     return None
 
@@ -120,13 +120,15 @@ def raise_warning(text: str, tree: ast.Module, pattern: str) -> Checked:
     It comes before every import, because packages also warn when they are imported.
     """
     offsets = Offsets(text)
-    at = 0
-    for node in tree.body:
+    at, lead = 0, ""
+    for node, following in pairwise([*tree.body, None]):
         is_doc = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if not is_doc and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+        if node is None or (not is_doc and not (isinstance(node, ast.ImportFrom) and node.module == "__future__")):
             break
-        at = offsets.line_after(node)
-    line = f'import warnings  {MARK}\n\nwarnings.filterwarnings("error", message={f"(?s).*{pattern}"!r})  {MARK}\n'
+        at, lead = offsets.after(node, following)
+    line = (
+        f'{lead}import warnings  {MARK}\n\nwarnings.filterwarnings("error", message={f"(?s).*{pattern}"!r})  {MARK}\n'
+    )
     edit = Edit(at, at, line, "the warning must end the script")
     return Checked((edit,), "raise-warning", "the warning that the report quotes must end the script")
 
@@ -155,8 +157,11 @@ def _only_prints(body: Sequence[ast.stmt]) -> bool:
     return not isinstance(body[-1], (ast.Continue, ast.Pass))
 
 
-def _added(text: str, offsets: Offsets, pair: Pair) -> Edit:
-    indent = _indent_of(text, offsets, pair.after) or ""
+def _added(text: str, offsets: Offsets, pair: Pair) -> Edit | None:
+    """The check of a pair; None where no line can be put behind its statement."""
+    indent = _indent_of(text, offsets, pair.after)
+    if indent is None:
+        return None
     if pair.condition:
         shown = " ".join(pair.condition.split())[:80].replace("\\", "").replace('"', "'")
         line = f'{indent}assert {pair.condition}, "wrong values: {shown} does not hold"  {MARK}\n'
@@ -176,10 +181,12 @@ def _line_after(text: str, offsets: Offsets, statement: ast.stmt, line: str, why
 
 
 def _indent_of(text: str, offsets: Offsets, statement: ast.stmt) -> str | None:
-    """The indentation of a statement that begins its line; None for one after a `;` or a `:`."""
-    start = offsets.line_of(statement)
-    before = text[start : offsets.of(statement)[0]]
-    return before if not before.strip() else None
+    """The indentation of a statement that has its lines for itself; None for one that shares them with another."""
+    first = offsets.line_of(statement)
+    start, end = offsets.of(statement)
+    before, behind = text[first:start], text[end : offsets.line_after(statement)].strip(" \t\f\n\r;")
+    goes_on = text[:first].endswith("\\\n")
+    return before if not before.strip() and not goes_on and behind[:1] in ("", "#") else None
 
 
 def _printing(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.expr]]:

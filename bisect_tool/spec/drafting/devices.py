@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import chain, count
 
 from bisect_tool.spec.drafting.edits import Edit, Offsets
 from bisect_tool.spec.drafting.finding import Found, found, guessed
@@ -73,7 +74,7 @@ def place(text: str, tree: ast.Module, failure: str, line: int | None) -> Placed
         return Placed(found(("cuda",), "device-gpu-only", f"it uses {tied[0]}", line))
     if len(several := sorted(_numbers(named))) > 1:
         return Placed(found(("cuda",), "device-gpu-only", f"it uses several GPUs: {', '.join(several)}", line))
-    both, name = ("cuda", "cpu"), _free_name(tree)
+    both, name = ("cuda", "cpu"), _free_name(text)
     edits = tuple(_edits(text, tree, [use.node for use in named if use.kind is Use.CHOICE], name))
     if not edits:
         return Placed(found(both, "device-own-choice", "the code looks for a GPU itself", line))
@@ -86,10 +87,10 @@ def _numbers(named: list[_Named]) -> set[str]:
     return {word for word in words if (match := _CUDA.match(word)) and match["number"] is not None}
 
 
-def _free_name(tree: ast.Module) -> str:
-    """A name for the device that the code does not give to something itself."""
-    given = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return CHOSEN if CHOSEN not in given else f"BISECT_{CHOSEN}"
+def _free_name(text: str) -> str:
+    """A name for the device that the code has nowhere: a parameter, an import or a class may have it as well as a variable."""
+    names = chain((CHOSEN, f"BISECT_{CHOSEN}"), (f"BISECT_{CHOSEN}_{number}" for number in count(2)))
+    return next(name for name in names if not re.search(rf"\b{name}\b", text))
 
 
 def _without_cuda(text: str, line: int | None) -> Placed:
@@ -174,7 +175,8 @@ def _edits(text: str, tree: ast.Module, named: list[ast.expr], name: str) -> Ite
     for node in named:
         start, end = offsets.of(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            _, start = offsets.of(node.func.value)
+            _, value_end = offsets.of(node.func.value)  # its brackets come after it
+            start = text.rfind(".", value_end, offsets.of(node.func)[1])
             yield Edit(start, end, f".to({name})", "the tool chooses the device")
         else:
             yield Edit(start, end, name, "the tool chooses the device")

@@ -12,7 +12,7 @@ from bisect_tool.spec.drafting.evidence import Evidence, gather
 from bisect_tool.spec.drafting.expected import Kind, match_of, name_of, signal_of
 from bisect_tool.spec.drafting.finding import Found, default, found, guessed
 from bisect_tool.spec.drafting.names import compiles, imported
-from bisect_tool.spec.drafting.refusal import refused
+from bisect_tool.spec.drafting.refusal import refused, too_deep
 from bisect_tool.spec.drafting.report import Report
 from bisect_tool.spec.drafting.said import read_builds
 from bisect_tool.spec.drafting.script import Script, of_code, of_words
@@ -66,7 +66,15 @@ def make_draft(report: Report) -> Draft:
 
     Raises:
         SpecError: there is no code that can be run; the message says what was looked at and why it was not taken.
+            Or an expression is nested deeper than the rules can follow.
     """
+    try:
+        return _drafted(report)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _drafted(report: Report) -> Draft:
     evidence = gather(report)
     if evidence.chosen.repro is not None:
         return _assembled(evidence, of_code(evidence, evidence.chosen.repro))

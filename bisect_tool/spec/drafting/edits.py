@@ -44,6 +44,12 @@ class Offsets:
         """The place where the line after a statement begins."""
         return self._starts[min(node.end_lineno or node.lineno, len(self._lines))]
 
+    def after(self, node: ast.stmt, following: ast.stmt | None) -> tuple[int, str]:
+        """Where lines at the top level go between two statements, and what they begin with: a new line if the two share one."""
+        if following is not None and following.lineno == (node.end_lineno or node.lineno):
+            return self.of(following)[0], "\n"
+        return self.line_after(node), ""
+
     def line_of(self, node: ast.stmt) -> int:
         """The place where the line of a statement begins."""
         return self._starts[node.lineno - 1]

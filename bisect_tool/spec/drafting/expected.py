@@ -21,7 +21,7 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _ADVICE = re.compile(
-    r"\s+(?:Set TORCH\w+|You can suppress|The above exception|While executing|from user code|Found from|target:|"
+    r"(?<!\s)\s+(?:Set TORCH\w+|You can suppress|The above exception|While executing|from user code|Found from|target:|"
     r"If you are certain|Compile with `TORCH_USE|Please (?:file|report)).*$",
     re.IGNORECASE,
 )
@@ -37,6 +37,10 @@ _FILLERS = re.compile(r"(?:(?<=[ ,])(?:because|there|is|are|was|were|the|an?|tha
 LONGEST_MATCH = 140
 _SHORTEST = 12
 _FEWEST_LETTERS = 4
+_GAP = ".*"
+_MOST_GAPS = (
+    2  # that go back and try again; each one more multiplies the time of a text that does not match by its length
+)
 
 _WRONG = re.compile(
     r"\b(?:wrong|incorrect\w*|silent\w*|mismatch\w*|differ\w*|(?:in)?accura\w+|zeros?|all-zero|not (?:close|"
@@ -288,14 +292,31 @@ def signal_of(title: str, prose: Sequence[tuple[int, str]]) -> tuple[str, str, i
 
 
 def match_of(raised: Raised) -> str:
-    """A regular expression for the failure: its words; what differs from run to run, and little words, may be anything."""
+    """A regular expression for the failure: its words; what differs from run to run, and little words, may be anything.
+
+    With many gaps it takes the first place for each piece and never another (`(?>.*?piece)`, known to Python since 3.11). That
+    finds the same, as all pieces have a fixed length, and a long list of numbers that is another costs no minutes.
+    """
+    first, *pieces = _open_pattern(raised).split(_GAP)
+    if len(pieces) <= _MOST_GAPS:
+        return _GAP.join([first, *pieces])
+    return first + "".join(f"(?>{_GAP}?{piece})" for piece in pieces if piece)
+
+
+def short_match_of(raised: Raised) -> str:
+    """The beginning of `match_of`, up to its third gap: for any Python, and with no more to try than that."""
+    return _GAP.join(_open_pattern(raised).split(_GAP)[: _MOST_GAPS + 1])
+
+
+def _open_pattern(raised: Raised) -> str:
+    """The pieces of the message that are always the same, escaped, and `.*` between them (nothing escaped contains that)."""
     words = raised.message if len(raised.message) >= _SHORTEST and not _is_pythons_own(raised) else raised.shown
     words = words[:LONGEST_MATCH].rstrip()
     if len(raised.shown) > LONGEST_MATCH and " " in words:
         words = words.rsplit(" ", 1)[0]
     pieces = [part for part in re.split(r"\x00+", _VOLATILE.sub("\x00", words)) if part.strip() or part == " "]
-    pattern = ".*".join(_escaped(piece) for piece in pieces)
-    pattern = re.sub(r"(?:\.\*\s?){2,}", ".*", pattern).strip()
+    pattern = _GAP.join(_escaped(piece) for piece in pieces)
+    pattern = re.sub(r"(?:\.\*\s?){2,}", _GAP, pattern).strip()
     tells = len(re.findall(r"[^\W\d_]", pattern.removeprefix(raised.cause))) >= _FEWEST_LETTERS
     return pattern if tells else re.escape(raised.cause)
 
@@ -317,7 +338,7 @@ def _escaped(piece: str) -> str:
     parts = [
         re.sub(r"[`'\"‘’“”]", ".", re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", part)) for part in _FILLERS.split(piece)
     ]
-    return ".*".join(parts)
+    return _GAP.join(parts)
 
 
 def name_of(raised: Raised) -> str:

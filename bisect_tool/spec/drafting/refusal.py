@@ -30,6 +30,14 @@ def refused(report: Report, chosen: Chosen) -> SpecError:
     return SpecError("\n".join(["no code in this report can be run as a script", *lines]), advice=advice)
 
 
+def too_deep() -> SpecError:
+    """The error for code that Python takes and whose expressions are nested deeper than the rules can follow."""
+    return SpecError(
+        "an expression of the code is nested too deep: hundreds of calls, attributes or operators in one",
+        advice="give parts of the expression names of their own, or write the spec by hand (docs/spec.md)",
+    )
+
+
 def _out_of_reach(report: Report) -> Iterator[str]:
     """What may have the code and is not read: links, and pictures."""
     for number, line in enumerate(report.lines, start=1):

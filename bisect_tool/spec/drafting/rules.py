@@ -75,7 +75,8 @@ RULES: dict[str, tuple[str, str]] = {
     "device-own-choice": ("`torch.cuda.is_available()` decides.", "`[cuda, cpu]`, and the code stays as it is."),
     "device-either": (
         "`cuda` is only the name of the place of the tensors.",
-        "`[cuda, cpu]`: the name becomes `DEVICE`, which is `$BISECT_DEVICE`; `torch.cuda.synchronize()` waits for GPUs only.",
+        "`[cuda, cpu]`: the name becomes `DEVICE` (`BISECT_DEVICE` where the code has that word), which is `$BISECT_DEVICE`; "
+        "`torch.cuda.synchronize()` waits for GPUs only.",
     ),
     "python": (
         "`Python version: 3.12.3`, `on Python 3.10`, `3.9.18 (main, …`, `sys.version_info(major=3, minor=8`.",

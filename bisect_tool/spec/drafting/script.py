@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bisect_tool.spec.drafting import checking
 from bisect_tool.spec.drafting.blocks import Origin, parsed
@@ -12,9 +13,14 @@ from bisect_tool.spec.drafting.code import Repro
 from bisect_tool.spec.drafting.devices import Placed, place
 from bisect_tool.spec.drafting.edits import Edit, Offsets, applied, shown_changes
 from bisect_tool.spec.drafting.evidence import Evidence
-from bisect_tool.spec.drafting.expected import Kind, match_of
+from bisect_tool.spec.drafting.expected import Kind, short_match_of
 from bisect_tool.spec.drafting.finding import Found, How, found, guessed
 from bisect_tool.spec.drafting.spoken import Spoken
+
+_CANNOT_CHANGE = (
+    "the changes that the rules ask for are no Python in this code, which is as the report has it: see that a build that fails "
+    "ends it with an error, and let it use `$BISECT_DEVICE` if it can run on a CPU"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,13 @@ def of_code(evidence: Evidence, repro: Repro) -> Script:
     failure = evidence.failure if evidence.kind.value is Kind.EXCEPTION else ""
     placed = place(repro.text, repro.tree, failure, repro.first)
     checked, todo = _checked(evidence, repro)
-    text = applied(repro.text, [*placed.edits, *(checked.edits if checked else ()), *_device_lines(repro, placed)])
+    added = [
+        *(checked.edits if checked else ()),
+        *_device_lines(repro, placed),
+    ]  # before what changes in the same place
+    text = applied(repro.text, [*added, *placed.edits])
+    if parsed(text) is None:
+        text, placed, checked, todo = repro.text, _as_it_stands(repro, placed), None, (*todo, _CANNOT_CHANGE)
     where = f"lines {repro.first} to {repro.last}" if repro.last > repro.first else f"line {repro.first}"
     return Script(
         text=text,
@@ -71,13 +83,22 @@ def of_words(evidence: Evidence, spoken: Spoken) -> Script:
         "See that a build that fails fails with the message of the report"
     )
     return Script(
-        text=applied(spoken.text, [*placed.edits, *_device_lines(repro, placed)]),
+        text=applied(spoken.text, [*_device_lines(repro, placed), *placed.edits]),
         source=guessed("made of words", "code-spoken", why, spoken.line or None),
         devices=placed.devices,
         checked=checking.Checked((), "code-spoken", "compiled and eager must agree", "wrong values: "),
         todo=(todo,),
         reasons=(guessed("script", "code-spoken", why),),
         spoken=spoken,
+    )
+
+
+def _as_it_stands(repro: Repro, placed: Placed) -> Placed:
+    """Where code that cannot be changed runs: only where it says, if that was to be changed."""
+    if not placed.edits:
+        return placed
+    return Placed(
+        found(("cuda",), "device-gpu-only", "the code names `cuda` in a way that cannot be changed", repro.first)
     )
 
 
@@ -120,14 +141,13 @@ def _device_lines(repro: Repro, placed: Placed) -> list[Edit]:
         return []
     text = f'import os  {checking.MARK}\n\n{placed.name} = os.environ.get("BISECT_DEVICE", "cuda")  {checking.MARK}\n'
     offsets = Offsets(repro.text)
-    last: ast.stmt | None = None
-    for node in repro.tree.body:
+    at, lead = 0, ""
+    for node, following in pairwise([*repro.tree.body, None]):
         is_doc = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if not isinstance(node, (ast.Import, ast.ImportFrom)) and not is_doc:
+        if node is None or not (isinstance(node, (ast.Import, ast.ImportFrom)) or is_doc):
             break
-        last = node
-    at = offsets.line_after(last) if last else 0
-    return [Edit(at, at, text, "the tool chooses the device")]
+        at, lead = offsets.after(node, following)
+    return [Edit(at, at, lead + text, "the tool chooses the device")]
 
 
 def _checked(evidence: Evidence, repro: Repro) -> tuple[checking.Checked | None, tuple[str, ...]]:
@@ -143,5 +163,5 @@ def _checked(evidence: Evidence, repro: Repro) -> tuple[checking.Checked | None,
         checked = checking.check_values(repro.text, repro.tree)
         return checked, () if checked else (needs_assertion(repro.tree),)
     if kind is Kind.WARNING and raised and raised.message and raised.cause.endswith("Warning"):
-        return checking.raise_warning(repro.text, repro.tree, match_of(raised)), ()
+        return checking.raise_warning(repro.text, repro.tree, short_match_of(raised)), ()
     return None, of_kind(kind)

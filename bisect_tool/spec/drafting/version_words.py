@@ -18,9 +18,9 @@ DAYS = re.compile(rf"(?<![\w.])(?:dev)?(?P<day>{DAY})(?![\d-])")
 NIGHTLY = re.compile(r"nightl|\bdev\b|\bbuild\b|\bmain\b|dev20", re.IGNORECASE)
 CLAUSES = re.compile(
     r"(?<=\S)[;!?()](?=[\s)]|$)|\s\(|,(?=\s)|(?<=[^\s.])\.(?=\s|$)"
-    r"|\s+(?:but|while|whereas|however|yet|though|although)\s+"
-    r"|\s+and\s+(?=(?:it\s+)?(?:fails?|breaks?|works?|broken|crashes|is|stopped))"
-    r"|\s+and\s+(?=not\s+(?:in|on|with)\b)",
+    r"|(?<!\s)\s+(?:but|while|whereas|however|yet|though|although)\s+"
+    r"|(?<!\s)\s+and\s+(?=(?:it\s+)?(?:fails?|breaks?|works?|broken|crashes|is|stopped))"
+    r"|(?<!\s)\s+and\s+(?=not\s+(?:in|on|with)\b)",
     re.IGNORECASE,
 )
 LISTED = re.compile(r"\b(?:and|or|also|with|on|in)\b", re.IGNORECASE)

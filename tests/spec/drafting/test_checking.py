@@ -62,6 +62,32 @@ def test_compiled_and_plain_calls_of_one_function_must_agree(text: str, lines: l
     assert added(text) == lines
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a, b): print((a - b).abs().max())\n",
+        "if 1: print((a - b).abs().max())\nelse: print(2)\n",
+        "print((a - b).abs().max()); s = '''\nx\n'''\n",
+        "print((a - b).abs().max()); a = b = None\n",
+        "print((a - b).abs().max()); \\\nprint(1)\n",
+        "x = 1; \\\n  print((a - b).abs().max())\n",
+    ],
+)
+def test_a_statement_that_shares_its_line_gets_no_check(text: str) -> None:
+    assert added(text) == []
+
+
+@pytest.mark.parametrize("end", [";", "  # as seen", " ;  # as seen"])
+def test_a_statement_with_a_comment_behind_it_has_its_line_for_itself(end: str) -> None:
+    assert added(f"print((a - b).abs().max()){end}\n") == ["torch.testing.assert_close(b, a"]
+
+
+def test_where_the_printed_difference_shares_its_line_the_printed_comparison_is_checked() -> None:
+    assert added("if 1: print((a - b).abs().max())\nprint(torch.equal(a, b))\n") == [
+        'assert torch.equal(a, b), "wrong values: torch.equal(a, b) does not hold"'
+    ]
+
+
 def test_without_torch_nothing_is_added() -> None:
     text = "import numpy as np\nprint((a - b).abs().max())\n"
     assert check_values(text, ast.parse(text)) is None
@@ -112,3 +138,9 @@ def test_the_warning_that_is_quoted_ends_the_script_and_no_other() -> None:
         run(applied(WARNS, raise_warning(WARNS, tree, r"API \(x\) is.gone").edits))
     with pytest.warns(UserWarning, match="old API"):
         run(applied(WARNS, raise_warning(WARNS, tree, "another").edits))
+
+
+def test_the_filter_comes_between_two_statements_of_a_line() -> None:
+    text = WARNS.replace("annotations\n", "annotations; ")
+    with pytest.raises(UserWarning, match="old API"):
+        run(applied(text, raise_warning(text, ast.parse(text), "old").edits))

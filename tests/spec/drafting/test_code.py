@@ -10,6 +10,7 @@ from bisect_tool.errors import SpecError
 from bisect_tool.spec.drafting.blocks import Origin, divide
 from bisect_tool.spec.drafting.files import files_of
 from bisect_tool.spec.drafting.report import read_report
+from bisect_tool.spec.drafting.version_words import CLAUSES
 from tests.spec.drafting.drafts import draft_of
 
 CALL = "import torch\nprint(torch.compile(torch.sin)(torch.ones(1)))"
@@ -171,6 +172,27 @@ def test_a_device_that_nothing_defines() -> None:
 def test_hostile_texts_are_refused_or_drafted(text: str) -> None:
     with suppress(SpecError):
         assert "spec.yaml" in files_of(draft_of(text))
+
+
+def test_long_runs_of_blanks_end() -> None:
+    """Of a fixed size; with overlapping repetitions each of them took minutes."""
+    blanks = " " * 1_900
+    divide(read_report("import torch\n" + f"x = f(3)\ny:{blanks}b\n" * 40))
+    assert CLAUSES.split(f"A{blanks * 20}b") == [f"A{blanks * 20}b"]
+    assert CLAUSES.split(f"a{blanks}but b  and it fails") == ["a", "b", "it fails"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert torch" + ".a" * 950,
+        "raise torch" + ".a" * 950,
+        "x = torch" + ".a()" * 480 + "\nprint((x - torch.y).abs())",
+    ],
+)
+def test_an_expression_that_is_too_deep_is_refused(code: str) -> None:
+    with pytest.raises(SpecError, match="nested too deep"):
+        draft_of(f"import torch\n{code}\n", title="torch gives wrong results", is_script=True)
 
 
 @given(st.text(alphabet="import torch\n`~>#(){}[]:\"'=.,0129 \tdef", max_size=300))

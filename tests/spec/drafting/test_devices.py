@@ -20,6 +20,8 @@ def placed(text: str, failure: str = "") -> tuple[tuple[str, ...], str]:
         ('x = torch.ones(1, device="cuda")', "x = torch.ones(1, device=DEVICE)"),
         ("x = torch.ones(1).cuda().abs()", "x = torch.ones(1).to(DEVICE).abs()"),
         ("model.cuda()", "model.to(DEVICE)"),
+        ("x = (torch.ones(3) + 1).cuda()", "x = (torch.ones(3) + 1).to(DEVICE)"),
+        ("x = (y\n  ).cuda().abs()", "x = (y\n  ).to(DEVICE).abs()"),
         ("x = y.to('cuda:0')", "x = y.to(DEVICE)"),
         ('d = torch.device("cuda")', "d = torch.device(DEVICE)"),
         ('device = "cuda"', "device = DEVICE"),
@@ -34,6 +36,9 @@ def placed(text: str, failure: str = "") -> tuple[tuple[str, ...], str]:
             'x = y.to(DEVICE); DEVICE == "cuda" and torch.cuda.synchronize(0)',
         ),
         ('DEVICE = "cpu"; x = y.to("cuda")', 'DEVICE = "cpu"; x = y.to(BISECT_DEVICE)'),
+        ("def f(DEVICE): y.cuda()", "def f(DEVICE): y.to(BISECT_DEVICE)"),
+        ("from a import DEVICE; y.cuda()", "from a import DEVICE; y.to(BISECT_DEVICE)"),
+        ("class DEVICE: pass\nBISECT_DEVICE(y.cuda())", "class DEVICE: pass\nBISECT_DEVICE(y.to(BISECT_DEVICE_2))"),
         ('größe = "ä"; x = y.to("cuda")  # ö', 'größe = "ä"; x = y.to(DEVICE)  # ö'),
     ],
 )

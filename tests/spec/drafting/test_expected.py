@@ -11,6 +11,7 @@ from bisect_tool.spec.drafting.expected import (
     is_the_failure,
     match_of,
     name_of,
+    short_match_of,
     signal_of,
     speaks_of_warnings,
 )
@@ -75,6 +76,26 @@ def test_the_pattern_leaves_open_what_differs(quoted: str, pattern: str, printed
     found = match_of(raised)
     assert found in {pattern, pattern.removeprefix(f"{raised.cause}: ")}
     assert re.search(found, printed)
+
+
+LIST = "RuntimeError: shape mismatch: [1, 2, 3, 4, 5, 6, 7, 8] is not foo"
+
+
+def test_a_list_of_numbers_has_no_more_than_two_gaps_that_are_tried_again() -> None:
+    raised = find_raised(lines(LIST), [])
+    assert raised is not None
+    found, numbers = match_of(raised), ", ".join(map(str, range(200)))
+    assert len(re.sub(r"\(\?>[^)]*\)", "", found).split(".*")) <= 3
+    assert re.search(found, LIST.replace("4", "17"))
+    assert re.search(found, f"shape mismatch: [{numbers}] x is not foo, then bar")
+    assert not re.search(found, f"shape mismatch: [{numbers}] is not bar")  # without a bound this ends after years
+
+
+def test_the_short_pattern_ends_before_the_third_gap() -> None:
+    raised = find_raised(lines(LIST), [])
+    assert raised is not None
+    assert short_match_of(raised) == r"shape mismatch: \[.*, .*, "
+    assert re.search(short_match_of(raised), LIST)
 
 
 def test_names_of_failures_hold_no_numbers() -> None:
