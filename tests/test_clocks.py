@@ -23,6 +23,7 @@ SHOWN = {
 }
 AGES = {
     "builds/channels/nightly.py": "answers of the index, which count for days; those from the future do not",
+    "trials/temporary.py": "folders that nobody holds: one made a minute ago may not be held yet",
     "runs/recent.py": "listings, which count for an hour; those from the future do not",
 }
 
