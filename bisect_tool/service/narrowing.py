@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bisect_tool.search.knowledge import Known, Question
+from bisect_tool.search.policy import Policy
 from bisect_tool.search.record import standing
 from bisect_tool.search.states import Flaky, Result, State, trials_of
 from bisect_tool.search.together import Asking
@@ -22,6 +23,7 @@ from bisect_tool.service.build_lines import Line, Stretch, line_of
 from bisect_tool.service.finding import AskedSpec, Query, Standing
 from bisect_tool.service.listings import UNREADABLE, Listings, Place, about_of, place_of, stretch_of
 from bisect_tool.service.standing_words import Begun, failures_of, standing_of, titles_of
+from bisect_tool.spec.asked_identity import OF_MACHINE
 from bisect_tool.store.found_asking import Asker
 from bisect_tool.store.record_asking import StoredRecord, records_of
 
@@ -50,7 +52,7 @@ class _Narrowed:
 
 def narrowed(asker: Asker, queries: Sequence[Query]) -> dict[Query, tuple[Standing, ...]]:
     """What is known of each query that has `asked`; a query of which nothing is, is not in it."""
-    wanted = [query for query in dict.fromkeys(queries) if query.asked is not None and query.asked.beside]
+    wanted = [query for query in dict.fromkeys(queries) if query.asked is not None and _is_portable(query.asked)]
     records = records_of(asker, {query.text for query in wanted}) if wanted else {}
     searches = {repro: [one for record in several if (one := _read(record))] for repro, several in records.items()}
     listings = Listings(asker)
@@ -59,6 +61,11 @@ def narrowed(asker: Asker, queries: Sequence[Query]) -> dict[Query, tuple[Standi
     titles = titles_of(asker, {failure for one in every for failure in failures_of(one.begun.asking.known)})
     found = {query: tuple(_told(one, titles) for one in several) for query, several in made.items()}
     return {query: tuple(one for one in several if one.tried) for query, several in found.items()}
+
+
+def _is_portable(asked: AskedSpec) -> bool:
+    """Whether verdicts of several machines may be put together: not where the packages of each machine belong to them."""
+    return bool(asked.beside) and not asked.beside.startswith(OF_MACHINE)
 
 
 def is_asked(record: StoredRecord, query: Query) -> Mapping[str, Any] | Literal[False] | None:
@@ -125,9 +132,16 @@ def _narrowed(query: Query, place: Place, group: Sequence[_Search], line: Line) 
     question = Question(len(line.builds), tuple(dict.fromkeys(tests)), controls)
     names = tuple(one.version for one in line.builds)
     newest = group[0].record
-    asking = Asking(question, known, group[0].asking.policy, names)
+    asking = Asking(question, known, _strictest([one.asking.policy for one in group]), names)
     begun = Begun(newest.run, newest.spec, newest.package, newest.started, asking, names, {})
     return _Narrowed(begun, line, place, tuple(_notes(query, asked, line, replaced)))
+
+
+def _strictest(policies: Sequence[Policy]) -> Policy:
+    """What all of them would call verified: none takes the word of another one that was content with less."""
+    verify = max(1, *(one.verify for one in policies))
+    confidence = max(one.confidence for one in policies)
+    return replace(policies[0], verify=verify, confidence=confidence, trust=False, thin=False)
 
 
 def _known(asked: AskedSpec, group: Sequence[_Search], line: Line) -> tuple[Known, list[str]]:

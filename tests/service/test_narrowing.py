@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from bisect_tool.cli.when import _query
+from bisect_tool.search.policy import Policy
 from bisect_tool.search.states import Fail, Pass, Result
+from bisect_tool.search.together import Asking
 from bisect_tool.service.finding import AskedCase, Found, Query, Standing
 from bisect_tool.service.finding_text import render
 from bisect_tool.service.looking_up import look_up
@@ -154,6 +156,29 @@ def test_trials_that_disagree_are_said_to_do_so(own: Results) -> None:
     assert standing.counts == {"main": {"failing": 1, "flaky": 1, "pass": 1}}
     assert standing.notes == ("trials disagree: case main failed in 1 of 2 on 2.6",)
     assert not any(one.verified for one in standing.changes)
+
+
+class _Lax(StoredSearch):
+    """A search that was content with one trial of each side."""
+
+    lax = Policy(verify=0)
+
+    @property
+    def asking(self) -> Asking:
+        return replace(super().asking, policy=self.lax)
+
+
+class _Trusting(_Lax):
+    lax = Policy(verify=0, trust=True)
+
+
+@pytest.mark.parametrize("kind", [_Lax, _Trusting])
+def test_what_others_were_content_with_is_not_verified(own: Results, kind: type[_Lax]) -> None:
+    kind(ALL, {"2.4": "p", "2.5": "f", "2.0": "p", "2.12": "f"}, from_="2.0").keep(own, "1")
+    assert [one.verified for one in told(own, query("2.1"))[0].changes] == [False]
+    StoredSearch(ALL, {"2.5": "ff", "2.4": "pp"}, from_="2.0").keep(own, "2")
+    kind(ALL[3:], {}, from_="2.3").keep(own, "3")
+    assert [one.verified for one in told(own, query("2.1"))[0].changes] == [True]
 
 
 P, F = Pass(), Fail(frozenset({"f"}))

@@ -14,7 +14,7 @@ import pytest
 from bisect_tool.runs.judging import as_values
 from bisect_tool.runs.record_places import file_name
 from bisect_tool.service.agreeing import is_device
-from bisect_tool.service.finding import AskedCase, Finding, Found, Match, Query
+from bisect_tool.service.finding import AskedCase, AskedSpec, Finding, Found, Match, Query
 from bisect_tool.service.looking_up import look_up
 from bisect_tool.spec.asked_identity import beside_of, naming_of
 from bisect_tool.spec.model import Spec
@@ -70,6 +70,21 @@ def test_an_answer_to_another_question_is_not_one_to_this(results: Results, aske
     answered(results)
     finding = found(results, query("2.10", asked=asked))
     assert (finding.found, [answer.match for answer in finding.answers]) == (Found.PARTLY, [Match.REPRO])
+
+
+def test_what_the_packages_of_a_machine_belong_to(results: Results) -> None:
+    """The same requirements make the same question; verdicts of several machines are not put together."""
+
+    def asked(*requires: str) -> AskedSpec:
+        spec = Spec.model_validate({"name": "x", "script": "x.py", "base": "system", "requires": requires})
+        return replace(ASKED, beside=beside_of(spec))
+
+    answered(results, about={"beside": asked("a").beside})
+    assert found(results, query("2.10", asked=asked("a"))).found is Found.YES
+    assert found(results, query("2.10", asked=asked())).found is Found.PARTLY
+    assert found(results, query("2.11", asked=asked("a"))).standing == ()
+    answered(results, "2", about={"beside": ""})  # as versions before said it, whatever else was required
+    assert found(results, query("2.10", asked=replace(ASKED, beside=""))).found is Found.PARTLY
 
 
 def test_the_name_of_a_case_does_not_matter(results: Results) -> None:
@@ -149,7 +164,8 @@ def test_what_makes_two_specs_alike() -> None:
     assert beside_of(spec(requires=["b", "a"])) == beside_of(spec(requires=["a", "b"], name="other"))
     others = [spec(), spec(requires=["a"]), spec(hold=["a"]), spec(as_is=["a"]), spec(package="toy")]
     assert len({beside_of(one) for one in others}) == len(others)
-    assert beside_of(spec(base="system")) == ""
+    machine = [spec(base="system", **keys) for keys in ({}, {"requires": ["a"]}, {"as_is": ["a"]})]
+    assert len({beside_of(one) for one in (*others, *machine)}) == len(others) + len(machine)
     names = [spec(), spec(failures=[{"name": "a", "match": "b"}]), spec(failures=[{"name": "a", "match": "c"}])]
     limits = [spec(metrics=[{"name": "duration_s", "ratio": ratio}]) for ratio in (1.1, 1.2)]
     assert len({naming_of(one) for one in (*names, *limits)}) == 5
