@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bisect_tool.service.build_lines import ListedBuild, Stretch
+from bisect_tool.service.build_lines import ListedBuild, Stretch, may_have_gaps
 from bisect_tool.store.found_asking import Asker
 from bisect_tool.store.record_asking import openings_of
 
@@ -71,4 +71,6 @@ def stretch_of(opened: Mapping[str, Any], place: int, started: str) -> Stretch:
     listing, versions = opened["listings"][about["listing"]], opened["questions"][place]["builds"]
     builds = zip(versions, listing["dates"], listing["files"], strict=True)
     listed = tuple(ListedBuild(*one) for one in builds)
-    return Stretch(listed, about["dated"], started, about["from"], about["to"])
+    from_, to, dated = about["from"], about["to"], about["dated"]
+    has_gaps = about.get("has_gaps", may_have_gaps(from_, to, dated=dated))
+    return Stretch(listed, dated, started, from_, to, has_gaps=has_gaps)

@@ -206,20 +206,26 @@ def _controlled(
 
 def _notes(query: Query, asked: AskedSpec, line: Line, replaced: Collection[str]) -> Iterator[str]:
     builds = line.builds
-    if not line.reaches_from:
+    if not line.reaches_from and 0 not in line.doubtful:
         before = f"from {query.from_} " if query.from_ else ""
         yield f"no listing is known of the builds {before}before {builds[0].version}: how many they are is not known"
-    if not line.reaches_to:
+    if not line.reaches_to and len(builds) - 1 not in line.doubtful:
         to = f"to {query.to} " if query.to else ""
         yield f"no listing is known of the builds {to}after {builds[-1].version}: how many they are is not known"
-    if line.breaks:
+    if line.doubtful:
+        several = [builds[number].version for number in sorted(line.doubtful)]
+        yield f"not in a newer listing, whether they are still there is not known: {_some(several)}"
+    if any(not line.doubtful & {number, number + 1} for number in line.breaks):
         yield "of some builds between no listing is known: how many they are is not known"
     if replaced:
-        several = [*replaced][:MOST_NAMED]
-        more = f" and {len(replaced) - MOST_NAMED} more" if len(replaced) > MOST_NAMED else ""
-        yield f"the file was replaced since it was tried: {', '.join(several)}{more}; what the old one did does not count"
+        yield f"the file was replaced since it was tried: {_some([*replaced])}; what the old one did does not count"
     if any(case.compared for case in asked.cases):
         yield "numbers are compared with a build of the range that was asked for: only a run tells"
+
+
+def _some(builds: Sequence[str]) -> str:
+    more = f" and {len(builds) - MOST_NAMED} more" if len(builds) > MOST_NAMED else ""
+    return f"{', '.join(builds[:MOST_NAMED])}{more}"
 
 
 def _told(one: _Narrowed, titles: Mapping[str, str]) -> Standing:

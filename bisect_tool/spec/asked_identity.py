@@ -11,8 +11,10 @@ OF_MACHINE = "machine "
 
 
 def beside_of(spec: Spec) -> str:
-    """Sixteen digits over everything that is installed beside a build; `OF_MACHINE` before them where the packages of a machine
-    belong to it, too, which nobody else knows."""
+    """Sixteen digits over everything that is installed beside a build.
+
+    `OF_MACHINE` stands before them where the packages of a machine belong to it, too, which nobody else knows.
+    """
     installed = [spec.package, sorted(spec.requires), sorted(spec.hold), sorted(spec.as_is)]
     return OF_MACHINE + _digest(["system", *installed]) if spec.base == "system" else _digest(installed)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ from tests.rig.stored_searches import ASKED, StoredSearch, query
 OLD = tuple(f"2.{number}" for number in range(5))  # 2.0 to 2.4
 NEW = tuple(f"2.{number}" for number in range(8, 13))  # 2.8 to 2.12
 ALL = tuple(f"2.{number}" for number in range(13))
+
+
+def date_of(text: str) -> datetime:
+    return datetime.strptime(f"2026{text}", "%Y%m%d").replace(tzinfo=UTC)
 
 
 @pytest.fixture
@@ -225,6 +230,42 @@ def test_a_build_that_is_gone_is_not_counted(own: Results) -> None:
     now = tuple(version for version in ALL if version not in {"2.2", "2.3"})
     StoredSearch(now, {}, from_="2.0").keep(own, "2")
     assert changes(own, query("2.0", "2.9")) == [("2.0", "2.4", 1)]
+
+
+def test_a_build_that_a_newer_search_of_the_same_bounds_has_not_is_not_counted(own: Results) -> None:
+    """It may be gone, or that host's driver is too old for it: no count is given beside it."""
+    StoredSearch(ALL[:10], {"2.0": "pp"}).keep(own, "1")
+    StoredSearch(ALL[6:], {"2.8": "ff", "2.12": "f"}).keep(own, "2")
+    assert changes(own, query()) == [("2.0", "2.8", None)]
+    (standing,) = told(own, query())
+    assert (standing.steps_left, standing.notes) == (
+        None,
+        ("not in a newer listing, whether they are still there is not known: 2.0, 2.1, 2.2, 2.3, 2.4 and 1 more",),
+    )
+    assert changes(own, query("2.6")) == []
+    StoredSearch(ALL[6:12], {"2.6": "p"}).keep(own, "3")
+    assert changes(own, query("2.6", "2.11")) == [("2.6", "2.8", 1)]
+    assert [one.steps_left for one in told(own, query("2.6"))] == [None]  # 2.12 is not there any more, or hidden
+
+
+BACKPORT = ("2.0", "2.1", "2.1.1", "2.2", "2.3")  # 2.1.1 is of April, 2.2 of February
+DAYS = dict(zip(BACKPORT, map(date_of, ("0101", "0201", "0401", "0220", "0501")), strict=True))
+
+
+@pytest.mark.parametrize("about", [{}, {"has_gaps": True}], ids=["a record of before", "a record that says it"])
+def test_a_release_that_a_search_of_dates_left_out_is_not_gone(own: Results, about: dict[str, Any]) -> None:
+    StoredSearch(BACKPORT, {"2.1": "pp"}, from_="2.0", to="2.3", dates=DAYS).keep(own, "1")
+    february = {"from_": "2026-02-01", "to": "2026-02-28"}
+    StoredSearch(("2.1", "2.2"), {"2.2": "ff"}, **february, dates=DAYS, about=about).keep(own, "2")
+    assert changes(own, query("2.0", "2.3")) == [("2.1", "2.2", 1)]
+    assert changes(own, query("2026-02-01", "2026-02-28")) == [("2.1", "2.2", 0)]  # there it is left out again
+    assert [one.builds for one in told(own, query("2026-02-01", "2026-02-27"))] == [2]
+
+
+def test_a_search_of_dates_joins_nothing_by_itself(own: Results) -> None:
+    february = {"from_": "2026-02-01", "to": "2026-02-28"}
+    StoredSearch(("2.1", "2.2"), {"2.1": "pp", "2.2": "ff"}, **february, dates=DAYS).keep(own, "1")
+    assert changes(own, query("2.0", "2.3")) == [("2.1", "2.2", None)]
 
 
 def test_a_build_that_was_replaced_during_a_search_is_nobodys(own: Results) -> None:
