@@ -50,12 +50,11 @@ class _Narrowed:
     notes: tuple[str, ...]
 
 
-def narrowed(asker: Asker, queries: Sequence[Query]) -> dict[Query, tuple[Standing, ...]]:
+def narrowed(asker: Asker, queries: Sequence[Query], listings: Listings) -> dict[Query, tuple[Standing, ...]]:
     """What is known of each query that has `asked`; a query of which nothing is, is not in it."""
     wanted = [query for query in dict.fromkeys(queries) if query.asked is not None and _is_portable(query.asked)]
     records = records_of(asker, {query.text for query in wanted}) if wanted else {}
     searches = {repro: [one for record in several if (one := _read(record))] for repro, several in records.items()}
-    listings = Listings(asker)
     made = {query: list(_places(query, searches.get(query.text, ()), listings)) for query in wanted}
     every = [one for several in made.values() for one in several]
     titles = titles_of(asker, {failure for one in every for failure in failures_of(one.begun.asking.known)})

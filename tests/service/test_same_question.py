@@ -127,6 +127,19 @@ def test_a_question_that_was_begun_says_where(results: Results) -> None:
     assert found(results, query("2.10", device="NVIDIA H200")).standing == ()
 
 
+def test_a_question_that_was_begun_with_files_that_were_replaced_since(results: Results) -> None:
+    seen = {"2.10.0": "p", "2.11.0": "ppp", "2.12.0": "fff"}
+    StoredSearch(BUILDS, seen, from_="2.10").keep(results, "1", ended=False)
+    StoredSearch(BUILDS, {}, repro="b" * 64, files={"2.13.0": "new"}, from_="2.10").keep(results, "2")
+    (standing,) = found(results, query("2.10")).standing
+    assert standing.is_begun  # it had not come to that build
+    StoredSearch(BUILDS, {}, repro="b" * 64, files={"2.12.0": "new"}, from_="2.10").keep(results, "3")
+    (standing,) = found(results, query("2.10")).standing
+    assert (standing.is_begun, standing.tried, standing.changes) == (False, 2, ())
+    assert standing.notes == ("the file was replaced since it was tried: 2.12.0; what the old one did does not count",)
+    assert found(results, query("2.10", asked=None)).standing == ()  # the range of a script was asked for
+
+
 def trial(version: str, **more: Any) -> StoredTrial:
     own = {"identity": version, "setting": "setting", "device": "cpu", "case_digest": "1" * 64, **more}
     subject = Subject(own["identity"], own["setting"], own["device"])
