@@ -14,10 +14,13 @@ import pytest
 from bisect_tool.runs.judging import as_values
 from bisect_tool.runs.record_places import file_name
 from bisect_tool.service.agreeing import is_device
+from bisect_tool.service.askers import DatabaseAsker
 from bisect_tool.service.finding import AskedCase, AskedSpec, Finding, Found, Match, Query
+from bisect_tool.service.listings import MOST_LISTINGS
 from bisect_tool.service.looking_up import look_up
 from bisect_tool.spec.asked_identity import beside_of, naming_of
 from bisect_tool.spec.model import Spec
+from bisect_tool.store.record_asking import openings_of
 from bisect_tool.store.results import Results, StoredTrial, Subject, open_results
 from bisect_tool.trials.observation import Observation
 from tests.rig.answered_reports import BUILDS, keep, report_of, shown_by
@@ -114,6 +117,33 @@ def test_an_answer_about_a_file_that_was_replaced_is_none_any_more(results: Resu
     assert found(results, query("2.10")).found is Found.YES
     StoredSearch(BUILDS, {}, repro="b" * 64, about={"source": "a mirror"}, from_="2.10").keep(results, "5")
     assert found(results, query("2.10")).found is Found.YES
+
+
+def test_searches_elsewhere_hide_no_file_that_was_replaced(results: Results) -> None:
+    answered(results)
+    StoredSearch(BUILDS, {}, repro="b" * 64, files={"2.11.0": "new"}, from_="2.10").keep(results, "2")
+    for number in range(MOST_LISTINGS + 1):
+        StoredSearch(BUILDS, {}, repro="c" * 64, from_="2.10", about={"channel": "nightly"}).keep(
+            results, f"{5 + number}"
+        )
+    assert found(results, query("2.10")).found is Found.PARTLY
+
+
+def test_what_a_batch_had_listed_counts_once(results: Results) -> None:
+    """The members say whose record has their question; the first of them is of another package."""
+    answered(results)
+    StoredSearch(BUILDS, {}, repro="b" * 64, files={"2.11.0": "new"}, from_="2.10").keep(results, "2")
+    with results.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE runs SET package = 'triton' WHERE id = '2'")
+    assert found(results, query("2.10")).found is Found.YES
+    for run in range(3, 5 + MOST_LISTINGS):
+        StoredSearch(BUILDS, {}, repro="c" * 64).keep(results, str(run))
+        with results.engine.begin() as connection:
+            connection.exec_driver_sql(f"DELETE FROM decisions WHERE run = '{run}'")
+        results.add_decision(str(run), 0, '{"about":{"package":"torch"},"place":1,"same as":"2"}')
+    assert found(results, query("2.10")).found is Found.PARTLY
+    with results.engine.begin() as connection:
+        assert len(list(openings_of(DatabaseAsker(connection, is_server=False), "torch"))) == 2
 
 
 def test_a_question_that_was_begun_says_where(results: Results) -> None:
