@@ -255,7 +255,7 @@ DAYS = dict(zip(BACKPORT, map(date_of, ("0101", "0201", "0401", "0220", "0501"))
 @pytest.mark.parametrize("about", [{}, {"has_gaps": True}], ids=["a record of before", "a record that says it"])
 def test_a_release_that_a_search_of_dates_left_out_is_not_gone(own: Results, about: dict[str, Any]) -> None:
     StoredSearch(BACKPORT, {"2.1": "pp"}, from_="2.0", to="2.3", dates=DAYS).keep(own, "1")
-    february = {"from_": "2026-02-01", "to": "2026-02-28"}
+    february: dict[str, Any] = {"from_": "2026-02-01", "to": "2026-02-28"}
     StoredSearch(("2.1", "2.2"), {"2.2": "ff"}, **february, dates=DAYS, about=about).keep(own, "2")
     assert changes(own, query("2.0", "2.3")) == [("2.1", "2.2", 1)]
     assert changes(own, query("2026-02-01", "2026-02-28")) == [("2.1", "2.2", 0)]  # there it is left out again
@@ -263,7 +263,7 @@ def test_a_release_that_a_search_of_dates_left_out_is_not_gone(own: Results, abo
 
 
 def test_a_search_of_dates_joins_nothing_by_itself(own: Results) -> None:
-    february = {"from_": "2026-02-01", "to": "2026-02-28"}
+    february: dict[str, Any] = {"from_": "2026-02-01", "to": "2026-02-28"}
     StoredSearch(("2.1", "2.2"), {"2.1": "pp", "2.2": "ff"}, **february, dates=DAYS).keep(own, "1")
     assert changes(own, query("2.0", "2.3")) == [("2.1", "2.2", None)]
 
