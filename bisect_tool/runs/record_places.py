@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+from bisect_tool.builds.build import LeftOutBecause
 from bisect_tool.runs.asking import Asked
 from bisect_tool.spec.asked_identity import beside_of, naming_of
 from bisect_tool.spec.repro import case_digest
@@ -51,6 +52,7 @@ def _about(asked: Asked) -> dict[str, Any]:
         "from": asked.stage.from_,
         "to": asked.stage.to,
         "dated": asked.listing.dated,
+        "has_gaps": any(one.because is LeftOutBecause.DATE for one in asked.selection.left_out),
         "beside": beside_of(spec),
         "naming": naming_of(spec),
         "cases": {case.name: case_digest(case, spec) for case in spec.cases},

@@ -18,7 +18,7 @@ def is_device(wanted: str | None, device: str) -> bool:
 def agrees(about: Mapping[str, Any], query: Query) -> bool:
     """Whether what `about` describes (`bisect_tool.runs.record_places`) is the same but for builds and cases."""
     asked = query.asked
-    if asked is None:
+    if asked is None or not asked.beside:  # as versions before said it of all specs that use the packages of a machine
         return False
     device = about["device"]
     return bool(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bisect_tool.search.knowledge import Known, Question
+from bisect_tool.search.policy import Policy
 from bisect_tool.search.record import standing
 from bisect_tool.search.states import Flaky, Result, State, trials_of
 from bisect_tool.search.together import Asking
@@ -22,6 +23,7 @@ from bisect_tool.service.build_lines import Line, Stretch, line_of
 from bisect_tool.service.finding import AskedSpec, Query, Standing
 from bisect_tool.service.listings import UNREADABLE, Listings, Place, about_of, place_of, stretch_of
 from bisect_tool.service.standing_words import Begun, failures_of, standing_of, titles_of
+from bisect_tool.spec.asked_identity import OF_MACHINE
 from bisect_tool.store.found_asking import Asker
 from bisect_tool.store.record_asking import StoredRecord, records_of
 
@@ -48,17 +50,21 @@ class _Narrowed:
     notes: tuple[str, ...]
 
 
-def narrowed(asker: Asker, queries: Sequence[Query]) -> dict[Query, tuple[Standing, ...]]:
+def narrowed(asker: Asker, queries: Sequence[Query], listings: Listings) -> dict[Query, tuple[Standing, ...]]:
     """What is known of each query that has `asked`; a query of which nothing is, is not in it."""
-    wanted = [query for query in dict.fromkeys(queries) if query.asked is not None and query.asked.beside]
+    wanted = [query for query in dict.fromkeys(queries) if query.asked is not None and _is_portable(query.asked)]
     records = records_of(asker, {query.text for query in wanted}) if wanted else {}
     searches = {repro: [one for record in several if (one := _read(record))] for repro, several in records.items()}
-    listings = Listings(asker)
     made = {query: list(_places(query, searches.get(query.text, ()), listings)) for query in wanted}
     every = [one for several in made.values() for one in several]
     titles = titles_of(asker, {failure for one in every for failure in failures_of(one.begun.asking.known)})
     found = {query: tuple(_told(one, titles) for one in several) for query, several in made.items()}
     return {query: tuple(one for one in several if one.tried) for query, several in found.items()}
+
+
+def _is_portable(asked: AskedSpec) -> bool:
+    """Whether verdicts of several machines may be put together: not where the packages of each machine belong to them."""
+    return bool(asked.beside) and not asked.beside.startswith(OF_MACHINE)
 
 
 def is_asked(record: StoredRecord, query: Query) -> Mapping[str, Any] | Literal[False] | None:
@@ -125,9 +131,16 @@ def _narrowed(query: Query, place: Place, group: Sequence[_Search], line: Line) 
     question = Question(len(line.builds), tuple(dict.fromkeys(tests)), controls)
     names = tuple(one.version for one in line.builds)
     newest = group[0].record
-    asking = Asking(question, known, group[0].asking.policy, names)
+    asking = Asking(question, known, _strictest([one.asking.policy for one in group]), names)
     begun = Begun(newest.run, newest.spec, newest.package, newest.started, asking, names, {})
     return _Narrowed(begun, line, place, tuple(_notes(query, asked, line, replaced)))
+
+
+def _strictest(policies: Sequence[Policy]) -> Policy:
+    """What all of them would call verified: none takes the word of another one that was content with less."""
+    verify = max(1, *(one.verify for one in policies))
+    confidence = max(one.confidence for one in policies)
+    return replace(policies[0], verify=verify, confidence=confidence, trust=False, thin=False)
 
 
 def _known(asked: AskedSpec, group: Sequence[_Search], line: Line) -> tuple[Known, list[str]]:
@@ -192,20 +205,26 @@ def _controlled(
 
 def _notes(query: Query, asked: AskedSpec, line: Line, replaced: Collection[str]) -> Iterator[str]:
     builds = line.builds
-    if not line.reaches_from:
+    if not line.reaches_from and 0 not in line.doubtful:
         before = f"from {query.from_} " if query.from_ else ""
         yield f"no listing is known of the builds {before}before {builds[0].version}: how many they are is not known"
-    if not line.reaches_to:
+    if not line.reaches_to and len(builds) - 1 not in line.doubtful:
         to = f"to {query.to} " if query.to else ""
         yield f"no listing is known of the builds {to}after {builds[-1].version}: how many they are is not known"
-    if line.breaks:
+    if line.doubtful:
+        several = [builds[number].version for number in sorted(line.doubtful)]
+        yield f"not in a newer listing, whether they are still there is not known: {_some(several)}"
+    if any(not line.doubtful & {number, number + 1} for number in line.breaks):
         yield "of some builds between no listing is known: how many they are is not known"
     if replaced:
-        several = [*replaced][:MOST_NAMED]
-        more = f" and {len(replaced) - MOST_NAMED} more" if len(replaced) > MOST_NAMED else ""
-        yield f"the file was replaced since it was tried: {', '.join(several)}{more}; what the old one did does not count"
+        yield f"the file was replaced since it was tried: {_some([*replaced])}; what the old one did does not count"
     if any(case.compared for case in asked.cases):
         yield "numbers are compared with a build of the range that was asked for: only a run tells"
+
+
+def _some(builds: Sequence[str]) -> str:
+    more = f" and {len(builds) - MOST_NAMED} more" if len(builds) > MOST_NAMED else ""
+    return f"{', '.join(builds[:MOST_NAMED])}{more}"
 
 
 def _told(one: _Narrowed, titles: Mapping[str, str]) -> Standing:

@@ -23,7 +23,7 @@ def with_replaced(asker: Asker, findings: Sequence[Finding]) -> list[Finding]:
     runs = {answer.run for finding in findings for answer in finding.answers if answer.match is Match.QUESTION}
     openings = openings_of_runs(asker, runs) if runs else {}
     listings = Listings(asker)
-    gone = {run: _replaced(opening, listings) for run, opening in openings.items()}
+    gone = {run: replaced_since(opening, listings) for run, opening in openings.items()}
     return [_with_notes(finding, gone) for finding in findings]
 
 
@@ -48,7 +48,7 @@ def _sides(answer: Answer) -> list[str]:
     return [build for end in ends for build in (end.before, end.after) if build is not None]
 
 
-def _replaced(opening: StoredOpening, listings: Listings) -> frozenset[str]:
+def replaced_since(opening: StoredOpening, listings: Listings) -> frozenset[str]:
     """The builds of whose versions a later search has listed another file."""
     try:
         opened = json.loads(opening.line)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bisect_tool.runs.judging import as_result, from_values, verdict_of
@@ -26,14 +26,31 @@ from bisect_tool.trials.failure import Failed, MachineAtFault
 MOST_JUDGED = 200  # trials of a question that the record does not know of; usually there are one or two
 
 
-def standings_of(asker: Asker, repros: Collection[str]) -> dict[str, tuple[BegunRun, Standing]]:
+@dataclass(frozen=True, slots=True)
+class BegunStanding:
+    """How far the question of a run has come; `looked_at` are the builds of which something is known."""
+
+    run: BegunRun
+    told: Standing
+    looked_at: frozenset[str]
+
+
+def standings_of(asker: Asker, repros: Collection[str]) -> dict[str, BegunStanding]:
     """How far the newest question about each repro has come, where that was not answered; and something is known of it."""
     runs = begun_runs(asker, repros)
     heads = trials_since(asker, {run.repro: run.started for run in runs})
     begun = [(run, one) for run in runs if (one := _begun(asker, run, heads.get(run.repro, []))) is not None]
     titles = titles_of(asker, {failure for _, one in begun for failure in failures_of(one.asking.known)})
-    made = {run.repro: (run, standing_of(replace(one, titles={**titles, **one.titles}))[0]) for run, one in begun}
-    return {repro: (run, told) for repro, (run, told) in made.items() if told.tried}
+    made = (
+        BegunStanding(run, standing_of(replace(one, titles={**titles, **one.titles}))[0], _looked_at(one))
+        for run, one in begun
+    )
+    return {one.run.repro: one for one in made if one.told.tried}
+
+
+def _looked_at(one: Begun) -> frozenset[str]:
+    known = one.asking.known
+    return frozenset(one.builds[build] for build in {build for _, build in known.results} | set(known.broken))
 
 
 def _begun(asker: Asker, run: BegunRun, since: Sequence[TrialHead]) -> Begun | None:

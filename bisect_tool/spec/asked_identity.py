@@ -7,12 +7,16 @@ import json
 
 from bisect_tool.spec.model import Spec
 
+OF_MACHINE = "machine "
+
 
 def beside_of(spec: Spec) -> str:
-    """Sixteen digits over everything that is installed beside a build; empty where the packages of a machine belong to it."""
-    if spec.base == "system":
-        return ""
-    return _digest([spec.package, sorted(spec.requires), sorted(spec.hold), sorted(spec.as_is)])
+    """Sixteen digits over everything that is installed beside a build.
+
+    `OF_MACHINE` stands before them where the packages of a machine belong to it, too, which nobody else knows.
+    """
+    installed = [spec.package, sorted(spec.requires), sorted(spec.hold), sorted(spec.as_is)]
+    return OF_MACHINE + _digest(["system", *installed]) if spec.base == "system" else _digest(installed)
 
 
 def naming_of(spec: Spec) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,10 @@ from bisect_tool.store.begun_asking import SHARED
 from bisect_tool.store.found_asking import ARMS, Asker, in_parts_of, names_of
 
 MOST_RUNS = 8  # of one repro, the newest
-MOST_LISTINGS = 6  # of one package, the newest
 MOST_LINES = 400  # of one record; a search takes some tens
 _LONGEST = 4_000_000  # characters of a line; the first one of a record has the names of all builds
 _HUGE = 64_000_000  # of that of hundreds of specs, which only one of them has to read
+_AT_ONCE = 8  # first lines that are read together
 _LOOKED_THROUGH = 400  # newest runs of all packages among which listings are looked for
 
 
@@ -86,23 +86,27 @@ def openings_of_runs(asker: Asker, runs: Collection[str]) -> dict[str, StoredOpe
     return found
 
 
-def openings_of(asker: Asker, packages: Collection[str]) -> dict[str, list[tuple[str, str]]]:
-    """When the newest searches of each package began, and the first lines of their records, newest first."""
-    if not packages:
-        return {}
+def openings_of(asker: Asker, package: str) -> Iterator[tuple[str, str]]:
+    """When the newest searches of a package began, and the first lines of their records, newest first, each record once.
+
+    They are read a few at a time, as far as somebody wants to know them.
+    """
     sql = (
         "SELECT id, package, started FROM (SELECT id, package, started, outcome FROM runs ORDER BY started DESC "  # noqa: S608  numbers
         f"LIMIT {_LOOKED_THROUGH:d}) r WHERE outcome IS NULL OR outcome <> 'review' ORDER BY started DESC, id"
     )
-    rows: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for run, package, started in asker.ask(sql, {}):
-        if package in packages and len(rows[package]) < MOST_LISTINGS:
-            rows[package].append((run, started))
-    lines = _lines(asker, [run for several in rows.values() for run, _ in several], most=1)
-    return {
-        package: [(started, lines[run][0]) for run, started in several if run in lines]
-        for package, several in rows.items()
-    }
+    runs = [(run, started) for run, own, started in asker.ask(sql, {}) if own == package]
+    seen: set[str] = set()
+    for start in range(0, len(runs), _AT_ONCE):
+        part = runs[start : start + _AT_ONCE]
+        heads = _lines(asker, [run for run, _ in part if run not in seen], most=1)
+        shared = {run: other[0] for run, (line,) in heads.items() if (other := _shared(line)) is not None}
+        firsts = heads | _lines(asker, set(shared.values()) - heads.keys() - seen, most=1)
+        for run, started in part:
+            first = shared.get(run, run)
+            if first in firsts and first not in seen:
+                yield started, firsts[first][0]
+            seen.add(first)
 
 
 def _newest_runs(asker: Asker, repros: Sequence[str]) -> list[Sequence[Any]]:

@@ -6,13 +6,16 @@ import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bisect_tool.cli.when import _query
+from bisect_tool.search.policy import Policy
 from bisect_tool.search.states import Fail, Pass, Result
+from bisect_tool.search.together import Asking
 from bisect_tool.service.finding import AskedCase, Found, Query, Standing
 from bisect_tool.service.finding_text import render
 from bisect_tool.service.looking_up import look_up
@@ -25,6 +28,10 @@ from tests.rig.stored_searches import ASKED, StoredSearch, query
 OLD = tuple(f"2.{number}" for number in range(5))  # 2.0 to 2.4
 NEW = tuple(f"2.{number}" for number in range(8, 13))  # 2.8 to 2.12
 ALL = tuple(f"2.{number}" for number in range(13))
+
+
+def date_of(text: str) -> datetime:
+    return datetime.strptime(f"2026{text}", "%Y%m%d").replace(tzinfo=UTC)
 
 
 @pytest.fixture
@@ -156,6 +163,29 @@ def test_trials_that_disagree_are_said_to_do_so(own: Results) -> None:
     assert not any(one.verified for one in standing.changes)
 
 
+class _Lax(StoredSearch):
+    """A search that was content with one trial of each side."""
+
+    lax = Policy(verify=0)
+
+    @property
+    def asking(self) -> Asking:
+        return replace(super().asking, policy=self.lax)
+
+
+class _Trusting(_Lax):
+    lax = Policy(verify=0, trust=True)
+
+
+@pytest.mark.parametrize("kind", [_Lax, _Trusting])
+def test_what_others_were_content_with_is_not_verified(own: Results, kind: type[_Lax]) -> None:
+    kind(ALL, {"2.4": "p", "2.5": "f", "2.0": "p", "2.12": "f"}, from_="2.0").keep(own, "1")
+    assert [one.verified for one in told(own, query("2.1"))[0].changes] == [False]
+    StoredSearch(ALL, {"2.5": "ff", "2.4": "pp"}, from_="2.0").keep(own, "2")
+    kind(ALL[3:], {}, from_="2.3").keep(own, "3")
+    assert [one.verified for one in told(own, query("2.1"))[0].changes] == [True]
+
+
 P, F = Pass(), Fail(frozenset({"f"}))
 
 
@@ -200,6 +230,42 @@ def test_a_build_that_is_gone_is_not_counted(own: Results) -> None:
     now = tuple(version for version in ALL if version not in {"2.2", "2.3"})
     StoredSearch(now, {}, from_="2.0").keep(own, "2")
     assert changes(own, query("2.0", "2.9")) == [("2.0", "2.4", 1)]
+
+
+def test_a_build_that_a_newer_search_of_the_same_bounds_has_not_is_not_counted(own: Results) -> None:
+    """It may be gone, or that host's driver is too old for it: no count is given beside it."""
+    StoredSearch(ALL[:10], {"2.0": "pp"}).keep(own, "1")
+    StoredSearch(ALL[6:], {"2.8": "ff", "2.12": "f"}).keep(own, "2")
+    assert changes(own, query()) == [("2.0", "2.8", None)]
+    (standing,) = told(own, query())
+    assert (standing.steps_left, standing.notes) == (
+        None,
+        ("not in a newer listing, whether they are still there is not known: 2.0, 2.1, 2.2, 2.3, 2.4 and 1 more",),
+    )
+    assert changes(own, query("2.6")) == []
+    StoredSearch(ALL[6:12], {"2.6": "p"}).keep(own, "3")
+    assert changes(own, query("2.6", "2.11")) == [("2.6", "2.8", 1)]
+    assert [one.steps_left for one in told(own, query("2.6"))] == [None]  # 2.12 is not there any more, or hidden
+
+
+BACKPORT = ("2.0", "2.1", "2.1.1", "2.2", "2.3")  # 2.1.1 is of April, 2.2 of February
+DAYS = dict(zip(BACKPORT, map(date_of, ("0101", "0201", "0401", "0220", "0501")), strict=True))
+
+
+@pytest.mark.parametrize("about", [{}, {"has_gaps": True}], ids=["a record of before", "a record that says it"])
+def test_a_release_that_a_search_of_dates_left_out_is_not_gone(own: Results, about: dict[str, Any]) -> None:
+    StoredSearch(BACKPORT, {"2.1": "pp"}, from_="2.0", to="2.3", dates=DAYS).keep(own, "1")
+    february: dict[str, Any] = {"from_": "2026-02-01", "to": "2026-02-28"}
+    StoredSearch(("2.1", "2.2"), {"2.2": "ff"}, **february, dates=DAYS, about=about).keep(own, "2")
+    assert changes(own, query("2.0", "2.3")) == [("2.1", "2.2", 1)]
+    assert changes(own, query("2026-02-01", "2026-02-28")) == [("2.1", "2.2", 0)]  # there it is left out again
+    assert [one.builds for one in told(own, query("2026-02-01", "2026-02-27"))] == [2]
+
+
+def test_a_search_of_dates_joins_nothing_by_itself(own: Results) -> None:
+    february: dict[str, Any] = {"from_": "2026-02-01", "to": "2026-02-28"}
+    StoredSearch(("2.1", "2.2"), {"2.1": "pp", "2.2": "ff"}, **february, dates=DAYS).keep(own, "1")
+    assert changes(own, query("2.0", "2.3")) == [("2.1", "2.2", None)]
 
 
 def test_a_build_that_was_replaced_during_a_search_is_nobodys(own: Results) -> None:

@@ -14,10 +14,13 @@ import pytest
 from bisect_tool.runs.judging import as_values
 from bisect_tool.runs.record_places import file_name
 from bisect_tool.service.agreeing import is_device
-from bisect_tool.service.finding import AskedCase, Finding, Found, Match, Query
+from bisect_tool.service.askers import DatabaseAsker
+from bisect_tool.service.finding import AskedCase, AskedSpec, Finding, Found, Match, Query
+from bisect_tool.service.listings import MOST_LISTINGS
 from bisect_tool.service.looking_up import look_up
 from bisect_tool.spec.asked_identity import beside_of, naming_of
 from bisect_tool.spec.model import Spec
+from bisect_tool.store.record_asking import openings_of
 from bisect_tool.store.results import Results, StoredTrial, Subject, open_results
 from bisect_tool.trials.observation import Observation
 from tests.rig.answered_reports import BUILDS, keep, report_of, shown_by
@@ -72,6 +75,21 @@ def test_an_answer_to_another_question_is_not_one_to_this(results: Results, aske
     assert (finding.found, [answer.match for answer in finding.answers]) == (Found.PARTLY, [Match.REPRO])
 
 
+def test_what_the_packages_of_a_machine_belong_to(results: Results) -> None:
+    """The same requirements make the same question; verdicts of several machines are not put together."""
+
+    def asked(*requires: str) -> AskedSpec:
+        spec = Spec.model_validate({"name": "x", "script": "x.py", "base": "system", "requires": requires})
+        return replace(ASKED, beside=beside_of(spec))
+
+    answered(results, about={"beside": asked("a").beside})
+    assert found(results, query("2.10", asked=asked("a"))).found is Found.YES
+    assert found(results, query("2.10", asked=asked())).found is Found.PARTLY
+    assert found(results, query("2.11", asked=asked("a"))).standing == ()
+    answered(results, "2", about={"beside": ""})  # as versions before said it, whatever else was required
+    assert found(results, query("2.10", asked=replace(ASKED, beside=""))).found is Found.PARTLY
+
+
 def test_the_name_of_a_case_does_not_matter(results: Results) -> None:
     answered(results)
     named = replace(ASKED, cases=(AskedCase("another name", "1" * 64),))
@@ -101,6 +119,33 @@ def test_an_answer_about_a_file_that_was_replaced_is_none_any_more(results: Resu
     assert found(results, query("2.10")).found is Found.YES
 
 
+def test_searches_elsewhere_hide_no_file_that_was_replaced(results: Results) -> None:
+    answered(results)
+    StoredSearch(BUILDS, {}, repro="b" * 64, files={"2.11.0": "new"}, from_="2.10").keep(results, "2")
+    for number in range(MOST_LISTINGS + 1):
+        StoredSearch(BUILDS, {}, repro="c" * 64, from_="2.10", about={"channel": "nightly"}).keep(
+            results, f"{5 + number}"
+        )
+    assert found(results, query("2.10")).found is Found.PARTLY
+
+
+def test_what_a_batch_had_listed_counts_once(results: Results) -> None:
+    """The members say whose record has their question; the first of them is of another package."""
+    answered(results)
+    StoredSearch(BUILDS, {}, repro="b" * 64, files={"2.11.0": "new"}, from_="2.10").keep(results, "2")
+    with results.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE runs SET package = 'triton' WHERE id = '2'")
+    assert found(results, query("2.10")).found is Found.YES
+    for run in range(3, 5 + MOST_LISTINGS):
+        StoredSearch(BUILDS, {}, repro="c" * 64).keep(results, str(run))
+        with results.engine.begin() as connection:
+            connection.exec_driver_sql(f"DELETE FROM decisions WHERE run = '{run}'")
+        results.add_decision(str(run), 0, '{"about":{"package":"torch"},"place":1,"same as":"2"}')
+    assert found(results, query("2.10")).found is Found.PARTLY
+    with results.engine.begin() as connection:
+        assert len(list(openings_of(DatabaseAsker(connection, is_server=False), "torch"))) == 2
+
+
 def test_a_question_that_was_begun_says_where(results: Results) -> None:
     StoredSearch(BUILDS, {"2.10.0": "p", "2.13.0": "f"}, from_="2.10").keep(results, "1", ended=False)
     (standing,) = found(results, query("2.10")).standing
@@ -110,6 +155,19 @@ def test_a_question_that_was_begun_says_where(results: Results) -> None:
     assert (other.is_begun, other.tried, other.changes) == (False, 1, ())
     assert found(results, query("2.10", asked=replace(ASKED, naming="others"))).standing == ()
     assert found(results, query("2.10", device="NVIDIA H200")).standing == ()
+
+
+def test_a_question_that_was_begun_with_files_that_were_replaced_since(results: Results) -> None:
+    seen = {"2.10.0": "p", "2.11.0": "ppp", "2.12.0": "fff"}
+    StoredSearch(BUILDS, seen, from_="2.10").keep(results, "1", ended=False)
+    StoredSearch(BUILDS, {}, repro="b" * 64, files={"2.13.0": "new"}, from_="2.10").keep(results, "2")
+    (standing,) = found(results, query("2.10")).standing
+    assert standing.is_begun  # it had not come to that build
+    StoredSearch(BUILDS, {}, repro="b" * 64, files={"2.12.0": "new"}, from_="2.10").keep(results, "3")
+    (standing,) = found(results, query("2.10")).standing
+    assert (standing.is_begun, standing.tried, standing.changes) == (False, 2, ())
+    assert standing.notes == ("the file was replaced since it was tried: 2.12.0; what the old one did does not count",)
+    assert found(results, query("2.10", asked=None)).standing == ()  # the range of a script was asked for
 
 
 def trial(version: str, **more: Any) -> StoredTrial:
@@ -149,7 +207,8 @@ def test_what_makes_two_specs_alike() -> None:
     assert beside_of(spec(requires=["b", "a"])) == beside_of(spec(requires=["a", "b"], name="other"))
     others = [spec(), spec(requires=["a"]), spec(hold=["a"]), spec(as_is=["a"]), spec(package="toy")]
     assert len({beside_of(one) for one in others}) == len(others)
-    assert beside_of(spec(base="system")) == ""
+    machine = [spec(base="system", **keys) for keys in ({}, {"requires": ["a"]}, {"as_is": ["a"]})]
+    assert len({beside_of(one) for one in (*others, *machine)}) == len(others) + len(machine)
     names = [spec(), spec(failures=[{"name": "a", "match": "b"}]), spec(failures=[{"name": "a", "match": "c"}])]
     limits = [spec(metrics=[{"name": "duration_s", "ratio": ratio}]) for ratio in (1.1, 1.2)]
     assert len({naming_of(one) for one in (*names, *limits)}) == 5
