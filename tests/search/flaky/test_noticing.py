@@ -147,7 +147,7 @@ def test_an_end_that_comes_and_goes_and_then_says_nothing_is_not_run_for_ever() 
 def test_what_an_end_showed_before_it_fell_silent_is_not_forgotten(is_newest: bool) -> None:  # noqa: FBT001
     """The failure was seen at that end, so it did not appear, or go, between others: no name, and nobody asks for more."""
     often, never, silent = (FAILS,) * 15 + (Pass(),) * 5, (Pass(),) * 20, (FAILS,) + (OTHER,) * 2 * HIDDEN
-    ran = [silent, *[never] * 4, *[often] * 5]
+    ran: list[tuple[Result, ...]] = [silent, *[never] * 4, *[often] * 5]
     if is_newest:
         ran.reverse()
     known = Known({("main", build): results for build, results in enumerate(ran)}, ready=frozenset(range(10)))
