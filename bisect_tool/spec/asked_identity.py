@@ -6,6 +6,7 @@ import hashlib
 import json
 
 from bisect_tool.spec.model import Spec
+from bisect_tool.spec.repro import case_digest
 
 OF_MACHINE = "machine "
 
@@ -22,7 +23,13 @@ def beside_of(spec: Spec) -> str:
 def naming_of(spec: Spec) -> str:
     """Sixteen digits over what makes two failures one: the names that the spec gives them, and its limits for numbers."""
     names = [[one.name, one.match] for one in spec.failures]
-    return _digest([names, [one.model_dump(mode="json") for one in spec.metrics]])
+    of_case = {case.name: case_digest(case, spec) for case in spec.cases}  # what a case is called does not matter
+    metrics = [
+        {**one.model_dump(mode="json"), "case": None if one.case is None else of_case.get(one.case, one.case)}
+        for one in spec.metrics
+    ]
+    flaky = [str(spec.flaky)] if spec.flaky != Spec.model_fields["flaky"].default else []
+    return _digest([names, metrics, *flaky])
 
 
 def _digest(parts: object) -> str:

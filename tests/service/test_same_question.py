@@ -212,6 +212,7 @@ def test_what_makes_two_specs_alike() -> None:
     names = [spec(), spec(failures=[{"name": "a", "match": "b"}]), spec(failures=[{"name": "a", "match": "c"}])]
     limits = [spec(metrics=[{"name": "duration_s", "ratio": ratio}]) for ratio in (1.1, 1.2)]
     assert len({naming_of(one) for one in (*names, *limits)}) == 5
+    assert naming_of(spec(flaky="yes")) != naming_of(spec(flaky="no"))
 
 
 @pytest.mark.parametrize(
