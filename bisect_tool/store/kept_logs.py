@@ -68,7 +68,11 @@ class KeptLogs:
                 self._free.release()
 
         thread = threading.Thread(target=look, name="reading a log", daemon=True)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:
+            self._free.release()
+            raise LogUnread(where, "this server can start no further thread") from error
         thread.join(self.patience)
         if found:
             return found[0]

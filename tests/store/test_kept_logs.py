@@ -90,3 +90,17 @@ def test_what_was_read_makes_room_for_the_next() -> None:
 
 def test_all_requests_share_what_counts_those_that_hang() -> None:
     assert kept_logs("s3://logs") is kept_logs("s3://logs")
+
+
+def test_a_thread_that_cannot_be_started_takes_nobodys_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = KeptLogs(str(tmp_path), open_=lambda _address: lambda _name, _most: b"read")
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", no_thread)
+        for _ in range(20):
+            with pytest.raises(LogUnread, match="no further thread"):
+                logs.read("20261130-0ae838e8ecfc", 100)
+    assert logs.read("20261130-0ae838e8ecfc", 100) == b"read"
+
+
+def no_thread(_thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")

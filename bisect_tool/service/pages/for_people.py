@@ -40,7 +40,9 @@ class ForPeople:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        told = _Told(scope, receive, send, is_page=prefers_page(Headers(scope=scope).get("accept", "")))
+        accept = Headers(scope=scope).get("accept", "")
+        is_page = prefers_page(accept, is_for_programs=scope["path"].startswith("/api/"))
+        told = _Told(scope, receive, send, is_page=is_page)
         await self.app(scope, receive, told.send)
 
 
@@ -106,13 +108,19 @@ def _refused(problem: dict[str, object], method: str) -> Refused:
     )
 
 
-def prefers_page(accept: str) -> bool:
-    """Whether a client would rather read HTML than JSON: browsers name it, programs that take anything do not."""
+def prefers_page(accept: str, *, is_for_programs: bool = False) -> bool:
+    """Whether a client would rather read HTML than JSON: browsers name it, programs that take anything do not.
+
+    Of an address that is for programs only who likes HTML better than anything else gets it.
+    """
     weights: dict[str, float] = {}
     for part in accept.split(","):
         kind, *parameters = (piece.strip() for piece in part.lower().split(";"))
         weights[kind] = _weight(parameters)
-    return weights.get(HTML, 0.0) > 0.0 and weights[HTML] >= max(weights.get(kind, 0.0) for kind in _JSON)
+    page, data = weights.get(HTML, 0.0), max(weights.get(kind, 0.0) for kind in _JSON)
+    if is_for_programs:
+        return page > max(data, weights.get("*/*", 0.0), weights.get("*", 0.0))
+    return page > 0.0 and page >= data
 
 
 def _weight(parameters: list[str]) -> float:

@@ -180,3 +180,17 @@ def test_a_server_that_stops(client: TestClient, services: Services) -> None:
 )
 def test_a_page_is_for_whoever_would_rather_have_one(accept: str, is_for_people: bool) -> None:  # noqa: FBT001
     assert prefers_page(accept) is is_for_people
+
+
+@pytest.mark.parametrize(
+    ("accept", "is_for_people"),
+    [
+        (BROWSER["accept"], True),
+        ("text/html", True),
+        ("application/json, text/html", False),
+        ("text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", True),
+        ("text/html, */*", False),
+    ],
+)
+def test_of_an_address_for_programs_a_page_is_for_whoever_likes_it_best(accept: str, is_for_people: bool) -> None:  # noqa: FBT001
+    assert prefers_page(accept, is_for_programs=True) is is_for_people
