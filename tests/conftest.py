@@ -43,6 +43,8 @@ LONG = (
     "tests/runs/executors/",
     "tests/service/test_worker",
     "tests/service/test_serv",
+    "tests/service/github/test_every_moment",
+    "tests/soak/",
 )
 
 

@@ -168,8 +168,7 @@ class Soak:
 
     def pass_time(self, seconds: float = 1e4) -> None:
         """As if so much time had passed for what waits, is worked on, and is told; nobody may live, who would be overtaken."""
-        for one in self.crowd.members:
-            one.process.wait(10)  # it was killed
+        self.crowd.halt()
         pass_time(self.database, seconds)
         waiting = update(posts).where(posts.c.state == PostState.WAITING)
         values = {"not_before": posts.c.not_before - seconds, "until": posts.c.until - seconds}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import replace
-
-import pytest
 
 from tests.soak.moments import Moment
 from tests.soak.stage import soak_in
@@ -15,7 +12,6 @@ MOMENTS = (Moment.STORE, Moment.SAY, Moment.CALL)
 SECONDS = 600.0  # when it gives up
 
 
-@pytest.mark.skipif("BISECT_TESTS_SOAK" not in os.environ, reason="for a quiet machine: set BISECT_TESTS_SOAK")
 def test_a_server_is_killed_while_it_works_and_while_it_talks() -> None:
     with soak_in(random.Random(0), SECONDS, postgres=False) as soak:
         soak.add_server()
