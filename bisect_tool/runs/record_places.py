@@ -13,6 +13,7 @@ from bisect_tool.builds.build import LeftOutBecause
 from bisect_tool.runs.asking import Asked
 from bisect_tool.spec.asked_identity import beside_of, naming_of
 from bisect_tool.spec.repro import case_digest
+from bisect_tool.trials.judge import RULES
 
 
 def places(askeds: Sequence[Asked]) -> dict[str, Any]:
@@ -53,6 +54,7 @@ def _about(asked: Asked) -> dict[str, Any]:
         "to": asked.stage.to,
         "dated": asked.listing.dated,
         "has_gaps": any(one.because is LeftOutBecause.DATE for one in asked.selection.left_out),
+        "rules": RULES,
         "beside": beside_of(spec),
         "naming": naming_of(spec),
         "cases": {case.name: case_digest(case, spec) for case in spec.cases},

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Container, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import pairwise
@@ -39,6 +39,11 @@ class Stretch:
     from_: str | None
     to: str | None
     has_gaps: bool = False
+
+    def without_files(self, builds: Collection[int]) -> Stretch:
+        """With files of which nobody knows which they are: no verdict about these builds counts, and none is replaced."""
+        listed = (replace(one, file="") if number in builds else one for number, one in enumerate(self.builds))
+        return replace(self, builds=tuple(listed))
 
 
 @dataclass(frozen=True, slots=True)

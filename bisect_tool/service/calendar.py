@@ -174,8 +174,10 @@ def read_streams(database: Database) -> list[Stream]:
     return database.read(_streams)
 
 
-def read_calendar(database: Database, package: str, channel: str, first: date, last: date) -> Calendar:
-    """The calendar of a package on a channel; empty days where nothing is known."""
+def read_calendar(
+    database: Database, package: str, channel: str, first: date, last: date, months: tuple[str, ...] | None = None
+) -> Calendar:
+    """The calendar of a package on a channel; empty days where nothing is known. `months` of whoever has read them already."""
 
     def read(connection: Connection) -> Calendar:
         known = {(one.package, one.channel): one for one in _streams(connection)}
@@ -185,7 +187,7 @@ def read_calendar(database: Database, package: str, channel: str, first: date, l
         uses = _uses(connection, package, channel, span)
         faults = _faults(connection, package, {one.build for one in listed} | {one.build for one in uses})
         found = calendar_of(stream, listed, uses, faults, first, last)
-        return replace(found, months=_months(connection, package, channel))
+        return replace(found, months=_months(connection, package, channel) if months is None else months)
 
     return database.read(read)
 

@@ -25,7 +25,8 @@ from bisect_tool.service.listings import UNREADABLE, Listings, Place, about_of, 
 from bisect_tool.service.standing_words import Begun, failures_of, standing_of, titles_of
 from bisect_tool.spec.asked_identity import OF_MACHINE
 from bisect_tool.store.found_asking import Asker
-from bisect_tool.store.record_asking import StoredRecord, records_of
+from bisect_tool.store.record_asking import StoredRecord, forgotten_in, records_of
+from bisect_tool.trials.judge import RULES
 
 MOST_PLACES = 3  # devices and interpreters of which one query is told
 MOST_NAMED = 5  # builds of which it is said that trials disagree
@@ -78,30 +79,18 @@ def is_asked(record: StoredRecord, query: Query) -> Mapping[str, Any] | Literal[
 
 
 def _read(record: StoredRecord) -> _Search | None:
-    """None for a record of before, one whose builds nobody else may count, or one that cannot be read."""
+    """None for a record of before, of other rules of judging, whose builds nobody else may count, or that cannot be read."""
     try:
         opened = json.loads(record.lines[0])
         about = about_of(opened, record.place)
-        if about["listing"] is None:
+        if about["listing"] is None or about.get("rules") != RULES:
             return None
         asking, _ = standing(record.lines)[record.place]
         stretch = stretch_of(opened, record.place, record.started)
-        stretch = _without_files(stretch, _changed(record))
+        stretch = stretch.without_files(forgotten_in(record.lines[1:], record.place))
         return _Search(record, about, place_of(about), stretch, asking)
     except UNREADABLE:
         return None
-
-
-def _changed(record: StoredRecord) -> set[int]:
-    """The builds that were others at the end of the search than when they were listed."""
-    lines = (json.loads(line) for line in record.lines[1:] if '"forgotten"' in line)
-    return {build for line in lines for build in line["learned"][record.place].get("forgotten", ())}
-
-
-def _without_files(stretch: Stretch, builds: Collection[int]) -> Stretch:
-    """With files of which nobody knows which they are, so that no verdict about them counts."""
-    listed = (replace(one, file="") if number in builds else one for number, one in enumerate(stretch.builds))
-    return replace(stretch, builds=tuple(listed))
 
 
 def _places(query: Query, searches: Sequence[_Search], listings: Listings) -> Iterator[_Narrowed]:

@@ -25,7 +25,7 @@ def partial(asker: Asker, queries: Sequence[Query]) -> dict[Query, tuple[Standin
 
 def _is_replaced(begun: BegunStanding, listings: Listings) -> bool:
     """Whether the file of a build that was looked at is another one since: then it counts as far as the other files do."""
-    opening = StoredOpening(begun.run.started, 0, begun.run.record[0])
+    opening = StoredOpening(begun.run.started, 0, begun.run.record[0], begun.run.record[1:])
     return not begun.looked_at.isdisjoint(replaced_since(opening, listings))
 
 

@@ -10,7 +10,7 @@ from bisect_tool.service.build_lines import Stretch
 from bisect_tool.service.finding import Answer, Finding, Found, Match
 from bisect_tool.service.listings import UNREADABLE, Listings, about_of, place_of, stretch_of
 from bisect_tool.store.found_asking import Asker
-from bisect_tool.store.record_asking import StoredOpening, openings_of_runs
+from bisect_tool.store.record_asking import StoredOpening, forgotten_in, openings_of_runs
 
 _NOTE = "the file of {} was replaced since this answer: `bisect run` tries the new one"
 
@@ -54,6 +54,7 @@ def replaced_since(opening: StoredOpening, listings: Listings) -> frozenset[str]
         opened = json.loads(opening.line)
         about = about_of(opened, opening.place)
         own = stretch_of(opened, opening.place, opening.started) if about["listing"] is not None else None
+        forgotten = forgotten_in(opening.forgetting, opening.place)
     except UNREADABLE:
         return frozenset()
     if own is None:
@@ -63,7 +64,9 @@ def replaced_since(opening: StoredOpening, listings: Listings) -> frozenset[str]
         for build in later.builds:
             newest.setdefault(build.version, build.file)
     return frozenset(
-        one.version for one in own.builds if one.file and newest.get(one.version, "") not in {"", one.file}
+        one.version
+        for one in own.without_files(forgotten).builds
+        if one.file and newest.get(one.version, "") not in {"", one.file}
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ MOST_LINES = 400  # of one record; a search takes some tens
 _LONGEST = 4_000_000  # characters of a line; the first one of a record has the names of all builds
 _HUGE = 64_000_000  # of that of hundreds of specs, which only one of them has to read
 _AT_ONCE = 8  # first lines that are read together
+FORGOTTEN = '"forgotten"'  # in the line of a decision
 _LOOKED_THROUGH = 400  # newest runs of all packages among which listings are looked for
 
 
@@ -37,11 +38,15 @@ class StoredRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoredOpening:
-    """The first line of a record, and the place of a run's own question in it."""
+    """The first line of a record, and the place of a run's own question in it.
+
+    `forgetting` are the lines of those decisions before which something was forgotten, because a file had been replaced.
+    """
 
     started: str
     place: int
     line: str
+    forgetting: tuple[str, ...] = ()
 
 
 def records_of(asker: Asker, repros: Collection[str]) -> dict[str, list[StoredRecord]]:
@@ -77,12 +82,29 @@ def openings_of_runs(asker: Asker, runs: Collection[str]) -> dict[str, StoredOpe
     heads = _lines(asker, runs, most=1)
     shared = {run: other for run, (line,) in heads.items() if (other := _shared(line)) is not None}
     firsts = heads | _lines(asker, {first for first, _ in shared.values()}, most=1)
+    forgetting = _forgetting(asker, firsts)
     found: dict[str, StoredOpening] = {}
     for values in in_parts_of(sorted(heads)):
         for run, started in asker.ask(f"SELECT id, started FROM runs WHERE id IN ({names_of(values)})", values):  # noqa: S608  names of ours
             first, place = shared.get(run, (run, 0))
             if place >= 0 and first in firsts:
-                found[run] = StoredOpening(started, place, firsts[first][0])
+                found[run] = StoredOpening(started, place, firsts[first][0], tuple(forgetting.get(first, ())))
+    return found
+
+
+def forgotten_in(lines: Iterable[str], place: int) -> frozenset[int]:
+    """The builds of a question that were others at the end of its search than when they were listed, from its decisions."""
+    told = (json.loads(line) for line in lines if FORGOTTEN in line)
+    return frozenset(build for line in told for build in line["learned"][place].get("forgotten", ()))
+
+
+def _forgetting(asker: Asker, runs: Collection[str]) -> dict[str, list[str]]:
+    """The decisions of each run before which something was forgotten: next to none."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for values in in_parts_of(sorted(set(runs))):
+        sql = f"SELECT run, line FROM decisions WHERE run IN ({names_of(values)}) AND number > 0 AND line LIKE :part "  # noqa: S608  names of ours
+        for run, line in asker.ask(f"{sql} ORDER BY run, number", {**values, "part": f"%{FORGOTTEN}%"}):
+            found[run].append(line)
     return found
 
 

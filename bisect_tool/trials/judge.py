@@ -51,6 +51,9 @@ from bisect_tool.trials.traceback_text import parse, parse_fatal
 from bisect_tool.trials.visible import made_visible
 from bisect_tool.trials.volatile import without_escapes
 
+# Of the rules by which a failure gets its identity. It goes up when any of them gives another one than before, here or in what
+# they rest on (`tests/trials/test_rules.py`): verdicts of different rules may call one failure by two names.
+RULES = 1
 LONGEST_TEXT = 4 * 1024
 LONGEST_LINE = 400
 LONGEST_SEARCHED = 64 * 1024

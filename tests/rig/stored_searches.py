@@ -19,6 +19,7 @@ from bisect_tool.search.together import Asking
 from bisect_tool.service.finding import AskedCase, AskedSpec, By, Query
 from bisect_tool.store import tables
 from bisect_tool.store.results import Results
+from bisect_tool.trials.judge import RULES
 
 REPRO = "a" * 64
 FAILURE = "0123456789ab"
@@ -71,7 +72,7 @@ class StoredSearch:
             "package": "torch", "channel": "release", "variant": "auto", "source": "the index", "device": "cpu",
             "python": "cpython-3.11.7-x86_64", "from": self.from_, "to": self.to, "dated": False, "beside": "beside",
             "naming": "naming", "cases": dict(self.cases), "controls": list(self.controls), "settings": ["setting"],
-            "listing": 0,
+            "listing": 0, "rules": RULES,
         }  # fmt: skip
         days = {version: FIRST_DAY + timedelta(days=number) for number, version in enumerate(self.versions)}
         days.update(self.dates)

@@ -46,39 +46,11 @@ HANG = b"import os, time; open(os.environ['BISECT_CHECKS'] + '.pid', 'w').write(
 
 
 @dataclass(frozen=True)
-class Counting(Environments):
-    """Makes nothing; the first one takes until `go` is set. `made` lists them as they are begun."""
+class Unmade(Environments):
+    """Makes nothing: `makes` is called instead, with the version and what is told of the steps."""
 
-    go: threading.Event = field(default_factory=threading.Event)
-    made: list[str] = field(default_factory=list)
-
-    @contextmanager
-    def use(
-        self,
-        key: EnvironmentKey,
-        install: Callable[[], Installation],  # noqa: ARG002  as in Environments
-        *,
-        device: str,  # noqa: ARG002
-        as_of: datetime | None,  # noqa: ARG002
-        tell: Callable[[Step], None] = lambda _step: None,  # noqa: ARG002
-    ) -> Iterator[Environment]:
-        self.made.append(key.build.version)
-        self.go.wait(60)
-        yield Environment(Path(key.build.version), Health("1", None, "3", {}, {}), cached=False)
-
-
-def opening(number: int) -> OpenEnvironment:
-    key = EnvironmentKey(Build("toy", f"1.{number}", "toy.whl", "https://x/toy.whl", sha256=f"{number:064x}"), PYTHON)
-    return OpenEnvironment(key, lambda: Installation(()), device="cpu", as_of=None)
-
-
-@dataclass(frozen=True)
-class InSteps(Environments):
-    """Makes nothing: goes on to the health check, and ends it, when it is let. `at` tells how far each has come."""
-
-    fetched: threading.Event = field(default_factory=threading.Event)
-    proven: threading.Event = field(default_factory=threading.Event)
-    at: Queue[str] = field(default_factory=Queue)
+    def makes(self, version: str, tell: Callable[[Step], None]) -> None:
+        raise NotImplementedError
 
     @contextmanager
     def use(
@@ -90,12 +62,41 @@ class InSteps(Environments):
         as_of: datetime | None,  # noqa: ARG002
         tell: Callable[[Step], None] = lambda _step: None,
     ) -> Iterator[Environment]:
-        self.at.put(f"{key.build.version} fetched")
+        self.makes(key.build.version, tell)
+        yield Environment(Path(key.build.version), Health("1", None, "3", {}, {}), cached=False)
+
+
+@dataclass(frozen=True)
+class Counting(Unmade):
+    """The first one takes until `go` is set. `made` lists them as they are begun."""
+
+    go: threading.Event = field(default_factory=threading.Event)
+    made: list[str] = field(default_factory=list)
+
+    def makes(self, version: str, tell: Callable[[Step], None]) -> None:  # noqa: ARG002
+        self.made.append(version)
+        self.go.wait(60)
+
+
+@dataclass(frozen=True)
+class InSteps(Unmade):
+    """Goes on to the health check, and ends it, when it is let. `at` tells how far each has come."""
+
+    fetched: threading.Event = field(default_factory=threading.Event)
+    proven: threading.Event = field(default_factory=threading.Event)
+    at: Queue[str] = field(default_factory=Queue)
+
+    def makes(self, version: str, tell: Callable[[Step], None]) -> None:
+        self.at.put(f"{version} fetched")
         self.fetched.wait(60)
         tell(Checking())
-        self.at.put(f"{key.build.version} proven")
+        self.at.put(f"{version} proven")
         self.proven.wait(60)
-        yield Environment(Path(key.build.version), Health("1", None, "3", {}, {}), cached=False)
+
+
+def opening(number: int) -> OpenEnvironment:
+    key = EnvironmentKey(Build("toy", f"1.{number}", "toy.whl", "https://x/toy.whl", sha256=f"{number:064x}"), PYTHON)
+    return OpenEnvironment(key, lambda: Installation(()), device="cpu", as_of=None)
 
 
 @pytest.fixture

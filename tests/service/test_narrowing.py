@@ -106,6 +106,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "another variant": {"about": {"variant": "cu130"}},
     "other requirements": {"about": {"beside": "numpy 1"}},
     "other names of failures": {"about": {"naming": "others"}},
+    "other rules of judging": {"about": {"rules": 0}},
     "another repro": {"repro": "b" * 64},
     "other arguments": {"cases": {"main": "2" * 64}},
     "numbers that were compared with a build": {"compared": ("main",)},

@@ -119,6 +119,18 @@ def test_an_answer_about_a_file_that_was_replaced_is_none_any_more(results: Resu
     assert found(results, query("2.10")).found is Found.YES
 
 
+def test_an_answer_about_a_file_that_was_replaced_while_it_was_looked_for_is_about_the_new_one(
+    results: Results,
+) -> None:
+    answered(results)
+    forgotten = [BUILDS.index("2.11.0")]
+    results.add_decision("1", 3, json.dumps({"n": 3, "choice": None, "learned": [{"forgotten": forgotten}]}))
+    StoredSearch(BUILDS, {}, repro="b" * 64, files={"2.11.0": "new"}, from_="2.10").keep(results, "2")
+    assert found(results, query("2.10")).found is Found.YES
+    StoredSearch(BUILDS, {}, repro="b" * 64, files={"2.12.0": "new"}, from_="2.10").keep(results, "3")
+    assert found(results, query("2.10")).found is Found.PARTLY
+
+
 def test_searches_elsewhere_hide_no_file_that_was_replaced(results: Results) -> None:
     answered(results)
     StoredSearch(BUILDS, {}, repro="b" * 64, files={"2.11.0": "new"}, from_="2.10").keep(results, "2")

@@ -33,7 +33,7 @@ def show_builds(
     stream = stream_of(of, streams)
     months = read_months(services.database, stream.package, stream.channel)
     chosen = month_of(month, months, datetime.fromtimestamp(services.clock(), UTC).date())
-    found = read_calendar(services.database, stream.package, stream.channel, chosen.first, chosen.last)
+    found = read_calendar(services.database, stream.package, stream.channel, chosen.first, chosen.last, months)
     return render(request, "builds", shown=calendar_page(found, streams, chosen), weekdays=WEEKDAYS)
 
 
