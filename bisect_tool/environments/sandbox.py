@@ -18,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from bisect_tool.environments import sandbox_faults, sandbox_walls
+from bisect_tool.environments.sandbox_compilers import installations
 from bisect_tool.environments.sandbox_faults import SandboxBroken
 from bisect_tool.environments.shown import needed_by
 from bisect_tool.errors import MachineFault, SettingError
@@ -76,6 +77,13 @@ class Sandbox:
         """A whole command with its variables; bubblewrap tells of a signal as a shell does, as the exit status 128 and more."""
         given = (word for name, value in variables.items() for word in ("--setenv", name, value))
         return [*self.words(view, *options, *given), *command]
+
+    def shows_file(self, path: str) -> bool:
+        """Whether a file of outside is there inside whatever a process is: as part of the system, or as shown to everybody."""
+        real = Path(os.path.realpath(path))
+        return sandbox_walls.is_there(str(real)) or any(
+            real.is_relative_to(os.path.realpath(one)) for one in self.shows
+        )
 
     def around(self, programs: Path, *, written: Sequence[Path], device: str, memory: int = 0) -> View:
         """The view of a process whose Python lies in `programs`, the folder of an environment."""
@@ -145,8 +153,8 @@ def settled_wish(wish: str, environ: Mapping[str, str], source: str) -> str:
 def find_sandbox(environ: Mapping[str, str]) -> Sandbox:
     """The bubblewrap of this machine, after it has run one process. Raises `SandboxBroken` with what is missing."""
     shows = [environ.get(name, "") for name in _TOOLS] + environ.get(SHOWS, "").split(":")
-    paths = tuple(Path(text) for text in dict.fromkeys(shows) if text.startswith("/") and text.strip("/"))
-    return _proven(environ.get("PATH", os.defpath), paths)
+    paths = (Path(text) for text in shows if text.startswith("/") and text.strip("/"))
+    return _proven(environ.get("PATH", os.defpath), tuple(dict.fromkeys((*paths, *installations(environ)))))
 
 
 @lru_cache(maxsize=8)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from bisect_tool.environments.marks import write_mark
 from bisect_tool.environments.sandbox import View, find_sandbox, sandbox_in, settled_wish
+from bisect_tool.environments.sandbox_compilers import installations
 from bisect_tool.environments.sandbox_faults import SandboxBroken, explained
 from bisect_tool.environments.shown import needed_by
 from bisect_tool.errors import MachineFault, SettingError
@@ -76,6 +78,33 @@ def test_what_the_tool_names_is_shown_and_nothing_that_is_everything(tmp_path: P
     assert sandbox.shows == (tmp_path, Path("/srv/gcc"))
     words = sandbox.words(View())
     assert words[words.index("/srv/gcc") - 1] == "--ro-bind-try"
+
+
+def test_compilers_that_trials_are_given_are_shown_where_they_are_installed(tmp_path: Path) -> None:
+    home, real = tmp_path / "home" / "ci", tmp_path / "store" / "gcc-14"
+    (real / "bin").mkdir(parents=True)
+    (real / "bin" / "gcc").touch()
+    home.mkdir(parents=True)
+    (tmp_path / "gcc").symlink_to(real)
+    environ = {"HOME": str(home), "CC": f"{tmp_path}/gcc/bin/gcc -m64", "CXX": "g++"}
+    assert installations(environ) == (tmp_path / "gcc", real)
+    for holds_a_home in (f"{home}/bin/gcc", f"{home}/gcc", f"{tmp_path}/home/bin/gcc", "/bin/gcc"):
+        assert installations({**environ, "CC": holds_a_home}) in ((), (Path("/usr"),)), holds_a_home
+    assert installations({**environ, "CC": f"{home}/gcc-14/bin/gcc"}) == (home / "gcc-14",)
+
+
+@needs_sandbox
+def test_a_compiler_of_its_own_folder_works_inside(tmp_path: Path) -> None:
+    """As on a machine whose compiler lies in /opt: found inside under the path that CC names."""
+    compiler = tmp_path / "opt" / "gcc" / "bin" / "gcc"
+    compiler.parent.mkdir(parents=True)
+    compiler.write_text("#!/bin/sh\necho made by $0\n")
+    compiler.chmod(0o755)
+    sandbox = find_sandbox({"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "CC": str(compiler)})
+    assert sandbox.shows_file(str(compiler))
+    assert not sandbox.shows_file(str(tmp_path / "opt" / "other"))
+    done = subprocess.run([*sandbox.words(View()), str(compiler)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"made by {compiler}\n", "")
 
 
 def test_what_an_environment_needs(tmp_path: Path) -> None:

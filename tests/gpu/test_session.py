@@ -73,6 +73,7 @@ def test_a_spec_runs_over_the_packages_of_the_machine(place: Place) -> None:
 def test_a_spec_for_another_device_is_left_out(place: Place) -> None:
     assert adapting.adapted(place, "associative-scan-dynamic", "search") is None
     assert "cumprod-backward-split-scan" in adapting.names_of_specs()
+    assert adapting.names_of_older() == ["torch-bmm-out-dtype"]
 
 
 def test_every_part_says_what_it_runs(place: Place) -> None:

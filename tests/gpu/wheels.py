@@ -105,7 +105,7 @@ def fetch_locked(folder: Path, python: str) -> None:
     if done.returncode:
         raise click.ClickException(done.stderr.strip()[-600:])
     pins = (ROOT / "requirements-dev.lock").read_text()
-    wanted = ("pytest", "iniconfig", "pluggy", "packaging", "pygments")
+    wanted = ("pytest", "iniconfig", "pluggy", "packaging", "pygments", "hypothesis", "sortedcontainers")
     fetch(folder, python, [found[0] for name in wanted if (found := re.search(rf"(?m)^{name}==[^ ;\\\n]+", pins))])
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from tests.gpu.session.adapting import adapted, names_of_specs
+from tests.gpu.session.adapting import adapted, names_of_older, names_of_specs
 from tests.gpu.session.jobs import Job
 from tests.gpu.session.place import AS_THEY_ARE_WORDS, ROOT, Place
 
@@ -29,12 +31,35 @@ def tests(place: Place) -> list[Job]:
     words = [sys.executable, "-m", "pytest", "tests/gpu", "-m", "gpu", "-q", "-p", "no:cacheprovider", "--durations=20"]
     xml = f"--junitxml={place.reports / 'tests.xml'}"
     environ = {"BISECT_GPU_PYTHON": place.python, "BISECT_CACHE": str(place.cache)}
-    return [Job("tests", [*words, xml], 300, environ)]
+    return [Job("tests", [*words, xml], 500, environ)]
 
 
 def specs(place: Place) -> list[Job]:
     """Every spec of torch over the wheels, side by side: they share the environments."""
     return [job for name in names_of_specs() for job in _searched(place, name, (), 570)]
+
+
+def older(place: Place) -> list[Job]:
+    """Specs of older releases, each in an environment with all that it requires, from the folder `older` among the wheels."""
+    alone = {"base": "none", "requires": [], "as_is": []}
+    return [
+        job
+        for name in names_of_older()
+        for job in _searched(place, name, (), 570, keys=alone, wheels=place.wheels / "older")
+    ]
+
+
+def drafts(place: Place) -> list[Job]:
+    """What `bisect init` makes of the reports in $BISECT_REPORTS, for CUDA alone, with no edit but the keys of this machine."""
+    reports = Path(os.environ.get("BISECT_REPORTS") or ROOT.parent / "shared" / "reports")
+    jobs = []
+    for report in sorted(reports.glob("*.txt")):
+        folder = place.specs / "drafted" / report.stem
+        command = [sys.executable, "-m", "bisect_tool", "init", str(report), "--out", str(folder), "--force"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        if "device: [cuda]" in (folder / "spec.yaml").read_text():
+            jobs += _searched(place, report.stem, (), 570, "draft-", of=folder)
+    return jobs
 
 
 def diagnose(place: Place) -> list[Job]:
@@ -64,15 +89,25 @@ def times(place: Place) -> list[Job]:
     return [Job("times", [sys.executable, "-m", "tests.gpu.session.times", "--device", place.device], 240)]
 
 
-def _searched(place: Place, name: str, more: Sequence[str], limit: float, prefix: str = "") -> list[Job]:
-    spec = adapted(place, name, f"{prefix}search")
+def _searched(
+    place: Place,
+    name: str,
+    more: Sequence[str],
+    limit: float,
+    prefix: str = "",
+    *,
+    of: Path | None = None,
+    keys: Mapping[str, object] | None = None,
+    wheels: Path | None = None,
+) -> list[Job]:
+    spec = adapted(place, name, f"{prefix}search", keys, of=of)
     if spec is None:
         return []
     words = place.bisect(
         "run",
         str(spec),
         "--wheelhouse",
-        str(place.wheels),
+        str(wheels or place.wheels),
         "--verify",
         "1",
         "--flaky",
@@ -94,6 +129,8 @@ PARTS: Mapping[str, Callable[[Place], list[Job]]] = {
     "doctor": doctor,
     "tests": tests,
     "specs": specs,
+    "older": older,
+    "drafts": drafts,
     "nightlies": nightlies,
     "liger": liger,
     "diagnose": diagnose,

@@ -30,3 +30,21 @@ def test_without_bubblewrap_it_is_a_problem_only_where_there_has_to_be_one(
 def test_where_it_works(tmp_path: Path) -> None:
     first, *_ = sandbox.check(place(tmp_path, FakeLibrary(()), environ={"PATH": os.environ["PATH"]}))
     assert (first.level, first.facts["works"]) == ("ok", True)
+
+
+@needs_sandbox
+def test_a_compiler_that_only_outside_has_is_told(tmp_path: Path) -> None:
+    """`gcc` on the path, in a folder that nobody shows: what Triton compiles would fail on every build."""
+    hidden = tmp_path / "tools" / "gcc"
+    hidden.parent.mkdir()
+    hidden.write_text("#!/bin/sh\n")
+    hidden.chmod(0o755)
+    environ = {"PATH": os.environ["PATH"], "CXX": "/usr/bin/env", "CC": "gcc"}
+    made = replace(
+        place(tmp_path, FakeLibrary(()), environ=environ), which=lambda name: f"{hidden}" if name == "gcc" else name
+    )
+    found = [one for one in sandbox.check(made) if "compiler" in one.says]
+    assert [(one.level, str(hidden) in one.says) for one in found] == [("warning", True)]
+    assert "--sandbox-shows" in found[0].fix
+    shown = replace(made, settings=replace(made.settings, sandbox_shows=str(hidden.parent)))
+    assert [one for one in sandbox.check(shown) if "compiler" in one.says] == []

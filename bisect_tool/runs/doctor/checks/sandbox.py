@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from bisect_tool.environments.sandbox import ON, SHOWS, find_sandbox
+from bisect_tool.environments.sandbox import ON, SHOWS, Sandbox, find_sandbox
 from bisect_tool.environments.sandbox_faults import SandboxBroken
 from bisect_tool.reports.checkup import Finding, Level
 from bisect_tool.runs.doctor.place import Place
@@ -33,6 +33,17 @@ def check(place: Place) -> Iterator[Finding]:
     )
     if wish == ON:
         yield from _weaker(sandbox.options)
+    yield from _unseen(place, sandbox)
+
+
+def _unseen(place: Place, sandbox: Sandbox) -> Iterator[Finding]:
+    """Compilers that trials find outside and not inside, where what is compiled would fail on every build."""
+    for variable, usual in (("CXX", "g++"), ("CC", "gcc")):
+        path = place.which((place.environ.get(variable) or usual).split(" ")[0])
+        if path and not sandbox.shows_file(path):
+            says = f"the compiler {path} is not seen in the sandbox: what compiles fails there on every build"
+            fix = f"`--sandbox-shows` with the folder that it is installed in, or name it by its path in {variable}"
+            yield Finding(about="sandbox", level="warning", says=says, fix=fix)
 
 
 def _weaker(options: tuple[str, ...]) -> Iterator[Finding]:
