@@ -1,8 +1,9 @@
 """Fetches what a GPU machine without a network needs, on a machine that has one: `python -m tests.gpu.wheels DIR`.
 
-Three groups, each of which can be left out: `torch` (torch, its triton, the libraries of CUDA that the machine lacks), `liger`
-(dated builds of liger-kernel-nightly), `tool` (what bisect itself and its tests need, as locked). pip's own settings for links
-are ignored, because they may offer CPU builds of torch.
+Groups, each of which can be left out: `torch` (torch, its triton, the libraries of CUDA that the machine lacks), `liger` (dated
+builds of liger-kernel-nightly), `tool` (what bisect itself and its tests need, as locked); only when it is asked for: `older` (the
+releases of the part of that name with all that they require, 6.5 GB, into a folder of its own). pip's own settings for links are
+ignored, because they may offer CPU builds of torch.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ PLATFORMS = ("manylinux2014_x86_64", *(f"manylinux_2_{minor}_x86_64" for minor i
 TRITON = {"2.12.1": "3.7.1", "2.13.0": "3.7.1", "2.14.1": "3.8.0", "2.15.0": "3.9.0"}  # what each torch pins
 NCCL = "nvidia-nccl-cu13==2.30.7"  # serves 2.12.1 to 2.15.0; that of 2.11.0 lacks symbols
 NVSHMEM = "nvidia-nvshmem-cu13==3.7.2"  # 2.15.0 asks for it
+OLDER = ("2.8.0", "2.9.0", "2.9.1")  # torch-bmm-out-dtype lies between them
 LIGER = "liger-kernel-nightly"
 _SHOWN_VERSIONS = re.compile(r"Available versions: (.+)")
 
@@ -44,6 +46,9 @@ def main(folder: Path, python: str, only: str, versions: tuple[str, ...], count:
     if "liger" in groups:
         found = [version for version in dated(LIGER, python) if since <= _date(version)[:8] <= until]
         fetch(folder, python, (f"{LIGER}=={version}" for version in spread(found, count)))
+    if "older" in groups:
+        for version in OLDER:
+            fetch_whole(folder / "older", python, f"torch=={version}")
     if "tool" in groups:
         fetch_locked(folder, python)
     sizes = {path.name: path.stat().st_size for path in sorted(folder.glob("*.whl"))}
@@ -94,6 +99,14 @@ def fetch(folder: Path, python: str, requirements: Iterable[str]) -> None:
         if done.returncode:
             raise click.ClickException(f"{requirement}: {done.stderr.strip()[-400:]}")
         click.echo(f"fetched {requirement}", err=True)
+
+
+def fetch_whole(folder: Path, python: str, requirement: str) -> None:
+    """A requirement with all that it requires. Raises `click.ClickException` with what pip says."""
+    done = _pip("download", *_words(folder, python), requirement)
+    if done.returncode:
+        raise click.ClickException(f"{requirement}: {done.stderr.strip()[-400:]}")
+    click.echo(f"fetched {requirement} and what it requires", err=True)
 
 
 def fetch_locked(folder: Path, python: str) -> None:
