@@ -1,9 +1,9 @@
 """Fetches what a GPU machine without a network needs, on a machine that has one: `python -m tests.gpu.wheels DIR`.
 
-Groups, each of which can be left out: `torch` (torch, its triton, the libraries of CUDA that the machine lacks), `liger` (dated
-builds of liger-kernel-nightly), `tool` (what bisect itself and its tests need, as locked); only when it is asked for: `older` (the
-releases of the part of that name with all that they require, 6.5 GB, into a folder of its own). pip's own settings for links are
-ignored, because they may offer CPU builds of torch.
+Groups, each of which can be left out: `torch` (torch, its triton, the libraries of CUDA that the machine lacks), `liger`
+(dated builds of liger-kernel-nightly), `tool` (what bisect itself and its tests need, as locked). Only when it is asked for:
+`older` (the releases of the part of that name with all that they require, 6.5 GB, into a folder of its own). pip's own settings
+for links are ignored, because they may offer CPU builds of torch.
 """
 
 from __future__ import annotations
