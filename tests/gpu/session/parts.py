@@ -110,8 +110,6 @@ def _searched(
         str(wheels or place.wheels),
         "--verify",
         "1",
-        "--flaky",
-        "no",
         "--plain",
         *AS_THEY_ARE_WORDS,
     )
