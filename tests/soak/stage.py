@@ -40,6 +40,7 @@ LEASE = 10  # seconds
 HTTP = 4  # of so many questions one is asked over HTTP
 ASKER = Asker("soak")
 HOST = "127.0.0.1"  # that of the web pages of the fake GitHub
+SOON = 30  # seconds that it is worth to wait for
 EDITED = 4  # of so many watched questions somebody edits the comment of one
 FAULTS = (
     fake_github.lost_reply,
@@ -160,11 +161,20 @@ class Soak:
             self.crowd.revive()
 
     def wait(self, until: Callable[[], bool], show: Callable[[], None] = lambda: None) -> None:
-        """Wait until something is so."""
+        """Wait until something is so. When all that is left rests after several faults, for minutes, the clock is put on."""
         while not until():
             assert time.monotonic() < self.deadline, (self.standing(), self._open())
             self.pause(1.0)
             show()
+            if self._is_resting():
+                self.pass_time()
+                self.crowd.revive()
+
+    def _is_resting(self) -> bool:
+        """Whether jobs are left, and none of them is worked on or due soon."""
+        left = select(jobs.c.state, jobs.c.not_before - self.database.now()).where(jobs.c.state.in_(OPEN))
+        rows = self.database.read(lambda connection: connection.execute(left).all())
+        return bool(rows) and all(state == JobState.WAITING and seconds > SOON for state, seconds in rows)
 
     def pass_time(self, seconds: float = 1e4) -> None:
         """As if so much time had passed for what waits, is worked on, and is told; nobody may live, who would be overtaken."""
