@@ -27,7 +27,7 @@ PAGES = {
     "accuracy": "/accuracy",
     "sign-in": "/sign-in",
 }
-DESKTOP, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=375, height=740)
+DESKTOP, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=360, height=740)
 
 
 def address(name: str, questions: dict[str, Question]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -76,9 +77,18 @@ def page_values(request: Request) -> dict[str, Any]:
     visitor: Visitor | None = getattr(request.state, "on_page", None)
     return {
         "who": visitor.name if visitor else "",
-        "may_sign_in": visitor is None or not visitor.may(Scope.SUBMIT) or not visitor.may(Scope.WORK),
+        "may_sign_in": visitor is not None and not (visitor.may(Scope.SUBMIT) and visitor.may(Scope.WORK)),
         "current": next((address for address, _ in NAVIGATION if request.url.path == address), ""),
         "now": services.clock(),
         "address": services.hosting.address,
-        "back": request.url.path if request.method == "GET" else "/",
+        "back": _way_back(request),
     }
+
+
+def _way_back(request: Request) -> str:
+    """Where to go on after signing in: here, with the filters; from a form, to the page that it is on."""
+    path, query = request.url.path, request.url.query
+    if request.method in {"GET", "HEAD"}:
+        return f"{path}?{query}" if query else path
+    question = re.match(r"/q/[^/]+(?=/)", path)
+    return question[0] if question else "/ask" if path == "/ask" else "/"

@@ -14,9 +14,9 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/sign-in")
-def show_form(request: Request) -> Response:
-    """The form."""
-    return render(request, "sign_in", wrong="", back="/")
+def show_form(request: Request, back: str = "/") -> Response:
+    """The form; `back` is the page to go on with."""
+    return render(request, "sign_in", wrong="", back=_own_path(back))
 
 
 @router.post("/sign-in")

@@ -4,25 +4,46 @@
 const PAUSE = 400; // milliseconds between two looks
 const REFUSED_PAUSE = 5000; // the same while no stream says when there is something new
 
+// Puts the text in the place of what is shown, and keeps where one reads: false while somebody selects something in it.
 function replaceLive(place, text) {
+  if (place.shownText === text) return true;
+  const selection = getSelection();
+  if (!selection.isCollapsed && place.contains(selection.anchorNode)) return false;
+  place.shownText = text;
   const fresh = new DOMParser().parseFromString(text, "text/html");
+  fresh.querySelectorAll("noscript").forEach((one) => one.remove()); // the parser takes its links for links that are shown
   const log = place.querySelector("[data-log]");
   const atEnd = !log || log.scrollHeight - log.scrollTop - log.clientHeight < 40;
   const top = log ? log.scrollTop : 0;
   const open = [...place.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
-  const focused = document.activeElement && place.contains(document.activeElement) ? focusPath(place) : null;
+  const focused = place.contains(document.activeElement) ? nameOf(document.activeElement) : null;
   place.replaceChildren(...fresh.body.childNodes);
   [...place.querySelectorAll(".scroll")].forEach((one, n) => { one.scrollLeft = open[n] || 0; });
   const again = place.querySelector("[data-log]");
   if (again) again.scrollTop = atEnd ? again.scrollHeight : top;
   if (focused !== null) {
-    const all = place.querySelectorAll("a, button, [tabindex]");
-    if (all[focused]) all[focused].focus({ preventScroll: true });
+    const same = [...place.querySelectorAll("a, button, [tabindex]")].find((one) => nameOf(one) === focused);
+    if (same) same.focus({ preventScroll: true });
   }
+  return true;
 }
 
-function focusPath(place) {
-  return [...place.querySelectorAll("a, button, [tabindex]")].indexOf(document.activeElement);
+// What an element is known by from one look to the next.
+function nameOf(one) {
+  const names = ["href", "aria-label", "aria-labelledby", "name"].map((name) => one.getAttribute(name) || "");
+  return [one.tagName, ...names, one.tagName === "BUTTON" ? one.textContent : ""].join("|");
+}
+
+// A picture that is wider than the window opens where the answer is.
+function showAnswer(place) {
+  const found = place.querySelector("svg .cell.failing, svg .cell.flaky") || highest(place.querySelectorAll("svg.chances rect"));
+  if (!found || place.scrollWidth <= place.clientWidth) return;
+  const box = found.getBoundingClientRect();
+  place.scrollLeft += box.left + box.width / 2 - place.getBoundingClientRect().left - place.clientWidth / 2;
+}
+
+function highest(bars) {
+  return [...bars].reduce((best, one) => (!best || one.height.baseVal.value > best.height.baseVal.value ? one : best), null);
 }
 
 function follow(place) {
@@ -33,13 +54,14 @@ function follow(place) {
     if (busy) { wanted = true; return; }
     busy = true;
     wanted = false;
+    let pause = PAUSE;
     try {
       const answer = await fetch(place.dataset.live, { headers: { Accept: "text/html" }, credentials: "same-origin" });
       // 205: the state has changed so much (an answer is there) that the whole page is another one.
       if (answer.status === 205) { location.reload(); return; }
-      if (answer.ok) replaceLive(place, await answer.text());
+      if (answer.ok && !replaceLive(place, await answer.text())) { pause = REFUSED_PAUSE; wanted = true; }
     } catch { /* the server is away for a moment; the stream says when it is back */ }
-    setTimeout(() => { busy = false; if (wanted) look(); }, PAUSE);
+    setTimeout(() => { busy = false; if (wanted) look(); }, pause);
   }
   const source = new EventSource(place.dataset.events);
   source.onopen = look;
@@ -68,6 +90,7 @@ function offerCopy(button) {
   });
 }
 
+document.querySelectorAll(".scroll").forEach(showAnswer);
 document.querySelectorAll("[data-live]").forEach(follow);
 document.querySelectorAll("[data-copy]").forEach(offerCopy);
 document.querySelectorAll("[data-log]").forEach((log) => { log.scrollTop = log.scrollHeight; });
