@@ -75,3 +75,17 @@ def test_words_of_strangers_are_words(open_page: Open, questions: dict[str, Ques
     assert "taken</title>" not in page.content()
     assert page.title().startswith("<script>")
     assert page.locator("main script").count() == 0
+
+
+@pytest.mark.parametrize("name", ["exact", "flaky", "running-flaky"])
+def test_on_a_phone_a_wide_picture_opens_at_the_answer(
+    name: str, open_page: Open, questions: dict[str, Question]
+) -> None:
+    page = open_page(address(name, questions), viewport=PHONE)
+    seen = page.evaluate("""() => [...document.querySelectorAll('.scroll:has(svg.timeline)')].map((place) => {
+      const cell = place.querySelector('.cell.failing, .cell.flaky').getBoundingClientRect();
+      const window_ = place.getBoundingClientRect();
+      return cell.left >= window_.left && cell.right <= window_.right;
+    })""")
+    assert seen
+    assert all(seen)

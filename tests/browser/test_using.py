@@ -255,3 +255,19 @@ def _state(server: Server, question: Question) -> QuestionState:
     found = server.services.questions.get(question.id)
     assert found is not None
     return found.state
+
+
+def test_a_look_takes_neither_what_is_selected_nor_the_focus(open_page: Open, questions: dict[str, Question]) -> None:
+    page = open_page(f"/q/{questions['flaky-attention'].id}")
+    begun = page.evaluate("""async () => {
+      const place = document.querySelector('[data-live]');
+      const text = await (await fetch(place.dataset.live, { headers: { Accept: 'text/html' } })).text();
+      const log = place.querySelector('[data-log]');
+      log.focus();
+      const replaced = replaceLive(place, text + '<p>new</p>');
+      const kept = document.activeElement.matches('[data-log]') && document.activeElement !== log;
+      getSelection().selectAllChildren(place.querySelector('[data-log]'));
+      const whileSelected = replaceLive(place, text + '<p>newer</p>');
+      return [replaced, kept, whileSelected, getSelection().isCollapsed];
+    }""")
+    assert begun == [True, True, False, False]

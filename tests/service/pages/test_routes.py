@@ -225,3 +225,24 @@ def test_signing_in_leads_nowhere_else(client: TestClient, services: Services, b
     form = {"form_key": key_of(client.get("/sign-in")), "back": back}
     token = services.tokens.make("ada", [Scope.READ])
     assert client.post("/sign-in", data={**form, "token": token.text}).headers["location"] == "/"
+
+
+def test_signing_in_leads_back_with_the_filters_and_to_the_page_of_a_form(tmp_path: Path) -> None:
+    def back(page: Response) -> str:
+        found = re.search(r'name="back" value="([^"]*)"', page.text)
+        return found[1] if found else ""
+
+    with opened_services(file_address(tmp_path / "x.sqlite"), tmp_path, CLOSED) as services:
+        client = TestClient(make_app(services), base_url=ADDRESS, follow_redirects=False)
+        assert back(client.get("/builds?month=2026-03")) == "/builds?month=2026-03"
+        form = {"form_key": key_of(client.get("/sign-in"))}
+        assert back(client.post("/ask", data={**form, "spec": SPEC})) == "/ask"
+        assert back(client.post("/q/q12/cancel", data=form)) == "/q/q12"
+        assert back(client.get("/sign-in?back=%2Fbuilds%3Fmonth%3D2026-03")) == "/builds?month=2026-03"
+        assert back(client.get("/sign-in?back=//example.org")) == "/"
+
+
+def test_an_address_that_is_not_there_asks_nobody_to_sign_in(client: TestClient) -> None:
+    page = client.get("/nowhere")
+    assert page.status_code == 404
+    assert "/sign-in" not in page.text
