@@ -281,9 +281,11 @@ class _Run:
         if not self.watch.is_patient or self.wishes.isolate or self.wishes.diagnose:
             return
         for course, asking in zip(courses, askings, strict=True):
+            if course.given is not None or asking.wants:
+                continue  # of hundreds of specs nearly all, at each decision
             last = course.last
             is_over = last.asked.stage.channel == last.asked.spec.channel[-1] != COMMITS
-            if is_over and not asking.wants and not last.waits and course.given is None:
+            if is_over and not last.waits:
                 self._with_watch(course, lambda one: self._give(one, None, is_last=False))
 
     def _give(self, course: Course, history: HistoryReader | None, *, is_last: bool) -> None:
