@@ -9,16 +9,15 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-VARIABLES = (
-    "CC",
-    "CXX",
-)  # of the tool's own environment, which its operator sets; a spec that sets them names nothing new
+# Of the tool's own environment, which its operator sets: a spec that sets them has nothing more shown.
+VARIABLES = ("CC", "CXX")
 
 
 def installations(environ: Mapping[str, str]) -> tuple[Path, ...]:
     """The folders of the compilers that CC and CXX name by their whole path, links followed.
 
-    `/opt/gcc` for `/opt/gcc/bin/gcc`. Never the root, nor a folder that holds somebody's home: `--sandbox-shows` says those.
+    `/opt/gcc` for `/opt/gcc/bin/gcc`. Never the root or what lies right in it, nor a home or what it lies in: those hold more
+    than a compiler, and `--sandbox-shows` can say them.
     """
     named = (environ.get(name, "").split(" ")[0] for name in VARIABLES)
     found = (folder for path in named if path.startswith("/") for folder in _folders(Path(path)))
@@ -32,4 +31,4 @@ def _folders(program: Path) -> Iterator[Path]:
 
 def _is_too_much(folder: Path, environ: Mapping[str, str]) -> bool:
     home, real = Path(os.path.realpath(environ.get("HOME") or Path.home())), Path(os.path.realpath(folder))
-    return real in (real.parent, home) or real in home.parents
+    return len(real.parts) <= 2 or real == home or real in home.parents

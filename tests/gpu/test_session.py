@@ -126,6 +126,26 @@ def test_every_adapted_spec_is_one_that_the_tool_reads(place: Place) -> None:
         assert (spec.base, spec.channel, spec.device) == ("system", ("wheelhouse",), ("cuda",))
 
 
+def test_specs_of_older_releases_and_drafts_are_ones_that_the_tool_reads(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "reports").mkdir()
+    code = "import torch\ny = torch.cuda.Event()\nassert y is None, 'triton: wrong event'"
+    (tmp_path / "reports" / "wrong-sum.txt").write_text(
+        f"Wrong sum on CUDA in torch 2.13.0\n\n```python\n{code}\n```\n"
+    )
+    monkeypatch.setenv("BISECT_REPORTS", str(tmp_path / "reports"))
+    cuda = Place(place.home, place.out, place.wheels, place.python, "cuda").made()
+    (older,) = PARTS["older"](cuda)
+    (draft,) = PARTS["drafts"](cuda)
+    specs = {job.name: load_all([Path(job.words[4])], channels=names(), changes={})[0].spec for job in (older, draft)}
+    assert {name: spec.base for name, spec in specs.items()} == {
+        "torch-bmm-out-dtype": "isolated",
+        "draft-wrong-sum": "system",
+    }
+    assert str(place.wheels / "older") in older.words
+
+
 def test_what_is_locked_for_another_python() -> None:
     lock = (
         "# made by uv\n"

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import yaml
+
 from tests.gpu.session.adapting import adapted, names_of_older, names_of_specs
 from tests.gpu.session.jobs import Job
 from tests.gpu.session.place import AS_THEY_ARE_WORDS, ROOT, Place
@@ -41,7 +43,7 @@ def specs(place: Place) -> list[Job]:
 
 def older(place: Place) -> list[Job]:
     """Specs of older releases, each in an environment with all that it requires, from the folder `older` among the wheels."""
-    alone = {"base": "none", "requires": [], "as_is": []}
+    alone = {"base": "isolated", "requires": [], "as_is": []}
     return [
         job
         for name in names_of_older()
@@ -57,7 +59,7 @@ def drafts(place: Place) -> list[Job]:
         folder = place.specs / "drafted" / report.stem
         command = [sys.executable, "-m", "bisect_tool", "init", str(report), "--out", str(folder), "--force"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        if "device: [cuda]" in (folder / "spec.yaml").read_text():
+        if yaml.load((folder / "spec.yaml").read_text(), Loader=yaml.BaseLoader)["device"] in ("cuda", ["cuda"]):
             jobs += _searched(place, report.stem, (), 570, "draft-", of=folder)
     return jobs
 
