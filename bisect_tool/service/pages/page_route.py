@@ -45,9 +45,14 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except (Refused, BisectError, RequestValidationError) as error:
-                return problem_page(request, error)
+                own = await self.instead(request, error) if isinstance(error, Refused) else None
+                return own or problem_page(request, error)
 
         return handle_page
+
+    async def instead(self, request: Request, error: Refused) -> Response | None:  # noqa: ARG002  for routes that have one
+        """A page that is better than the one of the problem; None: there is none."""
+        return None
 
 
 def problem_page(request: Request, error: Exception) -> Response:
@@ -60,9 +65,14 @@ def problem_page(request: Request, error: Exception) -> Response:
     response = render(request, "problem", status, problem=shown)
     if isinstance(error, Refused):
         response.headers.update({name: value for name, value in error.headers.items() if name.lower() == "retry-after"})
-        if error.status == HTTPStatus.UNAUTHORIZED and COOKIE in request.cookies:
-            response.delete_cookie(COOKIE, httponly=True, samesite="strict")  # it opens nothing any more
+        forget_token(request, response, error)
     return response
+
+
+def forget_token(request: Request, response: Response, error: Refused) -> None:
+    """Let the browser forget a token that opens nothing any more."""
+    if error.status == HTTPStatus.UNAUTHORIZED and COOKIE in request.cookies:
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict")
 
 
 def _explained(error: Exception) -> tuple[int, ShownProblem]:

@@ -236,7 +236,17 @@ def test_signing_in_leads_back_with_the_filters_and_to_the_page_of_a_form(tmp_pa
         client = TestClient(make_app(services), base_url=ADDRESS, follow_redirects=False)
         assert back(client.get("/builds?month=2026-03")) == "/builds?month=2026-03"
         form = {"form_key": key_of(client.get("/sign-in"))}
-        assert back(client.post("/ask", data={**form, "spec": SPEC})) == "/ask"
+        refused = client.post("/ask", data={**form, "spec": SPEC, "script": "import toy  # mine"})
+        assert refused.status_code == 401
+        assert "import toy  # mine" in refused.text  # nothing that was typed is lost
+        assert "Sign in in another tab" in refused.text
+        assert 'href="/sign-in?back=/ask"' in refused.text
+        assert "import toy" not in client.post("/ask", data={"form_key": "forged", "script": "import toy"}).text
+        client.cookies.set("bisect_token", "one that was revoked")
+        ended = client.post("/ask", data={**form, "spec": SPEC, "script": "import toy  # mine"})
+        assert (ended.status_code, "import toy  # mine" in ended.text) == (401, True)
+        assert 'bisect_token=""' in ended.headers["set-cookie"]
+        client.cookies.delete("bisect_token")
         assert back(client.post("/q/q12/cancel", data=form)) == "/q/q12"
         assert back(client.get("/sign-in?back=%2Fbuilds%3Fmonth%3D2026-03")) == "/builds?month=2026-03"
         assert back(client.get("/sign-in?back=//example.org")) == "/"
