@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -46,11 +47,12 @@ HANG = b"import os, time; open(os.environ['BISECT_CHECKS'] + '.pid', 'w').write(
 
 
 @dataclass(frozen=True)
-class Unmade(Environments):
+class Unmade(Environments, ABC):
     """Makes nothing: `makes` is called instead, with the version and what is told of the steps."""
 
+    @abstractmethod
     def makes(self, version: str, tell: Callable[[Step], None]) -> None:
-        raise NotImplementedError
+        """As if the environment of this version was made."""
 
     @contextmanager
     def use(

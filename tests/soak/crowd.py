@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,10 +35,14 @@ class Member:
 
 @dataclass
 class Crowd:
-    """The processes; `words` are flags of all of them. `killed` counts what was killed when."""
+    """The processes; `words` are flags of all of them. `killed` counts what was killed when.
+
+    `is_known` tells whether a process has told the database that it is there.
+    """
 
     place: Place
     words: tuple[str, ...]
+    is_known: Callable[[int], bool]
     members: list[Member] = field(default_factory=list)
     killed: Counter[tuple[str, str]] = field(default_factory=Counter)
     _struck: set[int] = field(default_factory=set)
@@ -142,6 +147,7 @@ class Crowd:
         status = member.process.wait(seconds)
         said = self._log(member.kind, member.since).read_text().strip()
         has_begun = bool(said) and not said.startswith("bisect: interrupted")
+        has_begun = has_begun or self.is_known(member.process.pid)
         assert status == 0 or (status in UNBEGUN and not has_begun), self.last_words(member)
 
     def _replace(self, member: Member) -> None:

@@ -23,7 +23,7 @@ from bisect_tool.store import tables
 from bisect_tool.store.address import StoreAddress, file_address
 from bisect_tool.store.database import Database
 from bisect_tool.store.results import Results, open_results
-from bisect_tool.store.service_tables import jobs, posts, questions, told
+from bisect_tool.store.service_tables import jobs, posts, questions, told, workers
 from tests.integration.conftest import Place
 from tests.rig import fake_github
 from tests.rig.asked import pass_time
@@ -285,9 +285,15 @@ def soak_in(chance: random.Random, seconds: float, *, postgres: bool) -> Iterato
         publish(index)
         address = _address(stack, root, postgres=postgres)
         results: Results = stack.enter_context(open_results(address, nullcontext, span=1000))
-        crowd = Crowd(place, ("--store", address.url.render_as_string(hide_password=False)))
+        words = ("--store", address.url.render_as_string(hide_password=False))
+        crowd = Crowd(place, words, lambda pid: _is_known(results.database, pid))
         stack.callback(crowd.end)
         yield Soak(place, results, chance, crowd, others, time.monotonic() + seconds)
+
+
+def _is_known(database: Database, pid: int) -> bool:
+    query = select(workers.c.id).where(workers.c.pid == pid).limit(1)
+    return database.read(lambda connection: connection.execute(query).first()) is not None
 
 
 def _address(stack: ExitStack, root: Path, *, postgres: bool) -> StoreAddress:

@@ -90,5 +90,5 @@ def _way_back(request: Request) -> str:
     path, query = request.url.path, request.url.query
     if request.method in {"GET", "HEAD"}:
         return f"{path}?{query}" if query else path
-    question = re.match(r"/q/[^/]+(?=/)", path)
-    return question[0] if question else "/ask" if path == "/ask" else "/"
+    page = re.match(r"/ask$|/q/[^/]+(?=/)", path)
+    return page[0] if page else "/"
