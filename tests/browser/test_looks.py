@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, ViewportSize
 
+from bisect_tool.reports.formats import html
 from bisect_tool.service.question import Question
 from tests.browser.conftest import Open
 from tests.browser.looking import faint_texts, faults, overflow
+from tests.reports import samples
 
 PAGES = {
     "questions": "/",
@@ -89,3 +91,17 @@ def test_on_a_phone_a_wide_picture_opens_at_the_answer(
     })""")
     assert seen
     assert all(seen)
+
+
+@pytest.mark.parametrize("name", samples.ALL)
+def test_a_report_by_itself_fits_a_phone(name: str, open_page: Open, tmp_path: Path) -> None:
+    """With the long names that nightlies have, all details open, and each part that scrolls named and within reach."""
+    written = html.render(samples.ALL[name]()).replace("2.12.0", "2.12.0.dev20260312+cu130")
+    (tmp_path / "report.html").write_text(written)
+    page = open_page((tmp_path / "report.html").as_uri(), viewport=PHONE)
+    _open_everything(page)
+    wide = "[...document.querySelectorAll('.scroll, pre')].filter((one) => one.scrollWidth > one.clientWidth)"
+    out_of_reach = (
+        f"{wide}.filter((one) => one.tabIndex < 0 || !one.ariaLabel).map((one) => one.outerHTML.slice(0, 80))"
+    )
+    assert (overflow(page), page.evaluate(out_of_reach)) == (0, [])
